@@ -1,0 +1,149 @@
+"""What an event store keeps and promises. `postgres` and `memory` both pass the same tests."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from shared.kernel.chips import Posting, floor
+from shared.kernel.rejected import Rejected
+
+
+class NewEvent(Struct, frozen=True, gc=False):
+    """An event to record: `envelope` is canonical JSON and is kept byte for byte."""
+
+    stream: str
+    type: str
+    schema_version: int
+    envelope: bytes
+    postings: tuple[Posting, ...]
+
+
+class Append(Struct, frozen=True):
+    """The outcome of one command: all of its events and postings are recorded, or none.
+
+    `expected_version` is that of `stream` (0: it must be new; None: whatever it is). Events may
+    go to other streams too, such as the vault of a buy-in; those are not checked.
+    """
+
+    command_id: str
+    request_hash: bytes
+    stream: str
+    expected_version: int | None
+    events: tuple[NewEvent, ...]
+
+    def __post_init__(self) -> None:
+        if not self.events:
+            raise ValueError(f"Command {self.command_id!r} has no event: nothing to append.")
+
+
+class Recorded(Struct, frozen=True, gc=False):
+    """An event in the log. `version` is its place in the stream, `position` in the log, from 1."""
+
+    position: int
+    stream: str
+    version: int
+    type: str
+    schema_version: int
+    command_id: str
+    envelope: bytes
+    leaf: bytes
+    chain: bytes
+    recorded_at: datetime
+
+
+class Appended(Struct, frozen=True, gc=False):
+    """Where a command was recorded. `version` is that of `stream` after it.
+
+    `replayed`: the command had been recorded before, and this is its first answer again.
+    """
+
+    stream: str
+    first_position: int
+    last_position: int
+    version: int
+    replayed: bool = False
+
+
+class Outcome(Struct, frozen=True):
+    """What became of a command id: the body it came with, and where it was recorded."""
+
+    request_hash: bytes
+    appended: Appended
+
+
+class Snapshot(Struct, frozen=True):
+    """A folded state of a stream at a version; `position` is that of its last event."""
+
+    version: int
+    position: int
+    state: bytes
+
+
+class Head(Struct, frozen=True):
+    """The last position of a house's log and the hash chain there (0 and zeros when empty)."""
+
+    position: int
+    chain: bytes
+
+
+class HouseNotOpen(Exception):
+    """No log of that name: `croupier` opens a house when it is set up (`open_house` in SQL)."""
+
+    def __init__(self, house: str) -> None:
+        super().__init__(f"The house {house!r} is not open. Open it with: SELECT open_house(name)")
+
+
+class EventStore(Protocol):
+    """One append-only log a house, gapless and in commit order, with its ledger."""
+
+    async def append_batch(
+        self, house: str, appends: Sequence[Append], now: datetime
+    ) -> list[Appended | Rejected]:
+        """Record every command that may be, in order, in one transaction; an answer for each.
+
+        The appends must be independent: no two share a `claim`. Refusals (`rejections`) are
+        answers and spoil nothing; an exception means that nothing of the batch was recorded, or,
+        when the connection died, that the same batch has to be sent again to find out.
+        Raises HouseNotOpen.
+        """
+
+    async def read_stream(
+        self, house: str, stream: str, after: int = 0, limit: int = 1000
+    ) -> list[Recorded]:
+        """The next events of a stream with version > `after`, oldest first."""
+
+    async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        """The next events of the house with position > `after`: `after` + 1, + 2, …, no gap."""
+
+    async def outcome(self, house: str, command_id: str) -> Outcome | None:
+        """What a command id was used for, or None when it was never accepted."""
+
+    async def read_snapshot(
+        self, house: str, stream: str, format: str, at_version: int | None = None
+    ) -> Snapshot | None:
+        """The newest snapshot of that format (at or below `at_version`), if there is one."""
+
+    async def write_snapshot(
+        self, house: str, stream: str, format: str, snapshot: Snapshot
+    ) -> None:
+        """Keep a snapshot. Snapshots may be lost or deleted at any moment without harm."""
+
+    async def head(self, house: str) -> Head:
+        """The end of the log. Raises HouseNotOpen."""
+
+    async def balance(self, house: str, account: str) -> int:
+        """The chips on an account, 0 when it was never used."""
+
+
+def claims(append: Append) -> set[str]:
+    """What a command needs for itself: its id, its streams, its accounts that have a floor.
+
+    Two commands of a batch with a claim in common would depend on each other's outcome.
+    """
+    claimed = {f"command:{append.command_id}", f"stream:{append.stream}"}
+    for event in append.events:
+        claimed.add(f"stream:{event.stream}")
+        claimed.update(p.account for p in event.postings if floor(p.account) is not None)
+    return claimed

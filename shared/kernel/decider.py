@@ -1,0 +1,28 @@
+"""State as a fold of events."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Generic, TypeVar
+
+State = TypeVar("State")
+Event = TypeVar("Event")
+
+
+@dataclass(frozen=True, slots=True)
+class Decider(Generic[State, Event]):
+    """How the state of one kind of stream follows from its events.
+
+    `initial` gives the state of a stream, by its name, before the first event; `evolve` the state
+    after one more; both are pure. `state_type` is what a snapshot is decoded into, `format` names
+    its shape: change it with every change of the state, and snapshots of another are ignored.
+    """
+
+    initial: Callable[[str], State]
+    evolve: Callable[[State, Event], State]
+    state_type: type[State]
+    format: str
+
+    def fold(self, state: State, events: Iterable[Event]) -> State:
+        """The state after all of these events."""
+        return reduce(self.evolve, events, state)
