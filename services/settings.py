@@ -1,0 +1,120 @@
+"""Every setting, with its default and its meaning. They come from the environment alone.
+
+All have the prefix `CROUPIER_` but two, whose names are what every platform calls them:
+`DATABASE_URL` and `REDIS_URL`.
+"""
+
+from base64 import urlsafe_b64decode
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from shared.kernel.ids import ID_PATTERN
+
+_SEED_KEY_BYTES = 32
+
+
+class WrongSettings(Exception):
+    """The environment cannot be used. The message names each variable and what it accepts."""
+
+
+class SeedKey(NamedTuple):
+    """A key that seals the seeds of shoes; every seal names the id of its key."""
+
+    id: str
+    key: bytes
+
+
+def parse_seed_keys(text: object) -> object:
+    """`id:base64url-of-32-bytes,…` → a tuple of `SeedKey`. Raises `ValueError`."""
+    if not isinstance(text, str):
+        return text
+    keys = []
+    for part in filter(None, text.strip().split(",")):
+        name, _, encoded = part.strip().partition(":")
+        key = urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
+        if not name or len(key) != _SEED_KEY_BYTES:
+            raise ValueError(f"not id:key with a key of {_SEED_KEY_BYTES} bytes")
+        keys.append(SeedKey(name, key))
+    return tuple(keys)
+
+
+_PostgresUrl = Annotated[str, Field(pattern="^(postgres(ql)?://.+)?$")]
+
+
+class Settings(BaseSettings):
+    """What the process is told when it starts. It never changes afterwards."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="CROUPIER_", env_ignore_empty=True, frozen=True, validate_by_name=True
+    )
+
+    database_url: _PostgresUrl = Field(
+        default="",
+        repr=False,
+        validation_alias="DATABASE_URL",
+        description="the Postgres that serves, as postgresql://user:password@host:port/database; "
+        "without it `croupier up` starts one of its own",
+    )
+    migration_url: _PostgresUrl = Field(
+        default="",
+        repr=False,
+        description="the same database as a role that may create tables, as a postgresql:// URL; "
+        "without it DATABASE_URL",
+    )
+    redis_url: str = Field(
+        default="",
+        repr=False,
+        validation_alias="REDIS_URL",
+        pattern="^(rediss?://.+)?$",
+        description="the Redis or Valkey, as redis://:password@host:port/number; "
+        "without it `croupier up` starts one of its own and `croupier serve` does without",
+    )
+    home: Path = Field(
+        default=Path(".croupier"),
+        description="the directory for local data, keys and the embedded servers",
+    )
+    host: str = Field(default="127.0.0.1", description="the address to listen on")
+    port: int = Field(
+        default=8000, ge=1, le=65535, description="the port to listen on, a number from 1 to 65535"
+    )
+    house: str = Field(
+        default="local",
+        pattern=ID_PATTERN,
+        description="the house that local keys belong to, 1 to 64 of a–z, 0–9, '.', '_' and '-'",
+    )
+    seed_keys: Annotated[tuple[SeedKey, ...], NoDecode, BeforeValidator(parse_seed_keys)] = Field(
+        default=(),
+        repr=False,
+        description="the keys that seal the seeds of shoes, as id:base64url-of-32-bytes,… with "
+        "the current one first; old ones stay until no round of theirs runs",
+    )
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Raises `WrongSettings`."""
+        try:
+            return cls()
+        except ValidationError as error:
+            wrong = {str(each["loc"][0]) for each in error.errors()}
+            raise WrongSettings("\n".join(map(_accepted, sorted(wrong)))) from None
+
+    @property
+    def owner_url(self) -> str:
+        """Where migrations run and keys are made."""
+        return self.migration_url or self.database_url
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field."""
+    alias = Settings.model_fields[field].validation_alias
+    return alias if isinstance(alias, str) else f"CROUPIER_{field}".upper()
+
+
+def _accepted(location: str) -> str:
+    """One sentence for a wrong value. The value is not shown: it may hold a password."""
+    field = next(f for f in Settings.model_fields if location in (f, variable(f)))
+    meaning = Settings.model_fields[field].description
+    return f"{variable(field)} has a value that cannot be used. It is {meaning}."

@@ -1,0 +1,63 @@
+"""Settings: what is accepted, and how a wrong value is answered."""
+
+import pytest
+
+from services.settings import SeedKey, Settings, WrongSettings, variable
+
+KEY = "a" * 42 + "E"  # 43 characters of base64url are 32 bytes.
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for field in Settings.model_fields:
+        monkeypatch.delenv(variable(field), raising=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CROUPIER_PORT", "eighty"),
+        ("CROUPIER_PORT", "0"),
+        ("CROUPIER_PORT", "tcp://10.0.0.1:8000"),
+        ("CROUPIER_HOUSE", "No Spaces"),
+        ("CROUPIER_SEED_KEYS", "justakey"),
+        ("CROUPIER_SEED_KEYS", "one:dG9vIHNob3J0"),
+        ("CROUPIER_SEED_KEYS", f":{KEY}"),
+        ("CROUPIER_MIGRATION_URL", "sqlite://"),
+        ("DATABASE_URL", "mysql://user:secret@host/db"),
+        ("REDIS_URL", "http://localhost"),
+    ],
+)
+def test_a_wrong_value_is_answered_with_the_variable_and_what_it_accepts(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(WrongSettings) as refused:
+        Settings.from_environment()
+
+    message = str(refused.value)
+    assert message.startswith(f"{name} has a value that cannot be used. It is the ")
+    assert value not in message
+
+
+def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me@here/it")
+    monkeypatch.setenv("CROUPIER_SEED_KEYS", f"new:{KEY},old:{KEY}")
+    monkeypatch.setenv("CROUPIER_PORT", "")
+
+    settings = Settings.from_environment()
+
+    assert settings.database_url == settings.owner_url == "postgresql://me@here/it"
+    assert [key.id for key in settings.seed_keys] == ["new", "old"]
+    assert settings.port == 8000
+
+
+def test_secrets_are_not_shown() -> None:
+    settings = Settings(seed_keys=(SeedKey("one", b"k" * 32),))
+
+    assert "kkk" not in repr(settings)
+
+
+def test_every_setting_says_what_it_means() -> None:
+    assert all(field.description for field in Settings.model_fields.values())
