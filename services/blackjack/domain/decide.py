@@ -1,0 +1,175 @@
+"""What a command causes: events, or the reason why not."""
+
+from typing import assert_never
+
+from msgspec import Struct
+
+from services.blackjack.domain import commands as c
+from services.blackjack.domain import events as e
+from services.blackjack.domain import round as r
+from services.blackjack.domain.moves import check
+from services.blackjack.domain.rules import fingerprint
+from services.blackjack.domain.rulesets import ruleset
+from services.blackjack.domain.settlement import insurance_price, payout
+from services.blackjack.domain.shoe import Seed
+from services.blackjack.domain.table import Betting, Round, Table
+
+
+class Decision(Struct, frozen=True):
+    """The events of one command, and the table that folding them gives."""
+
+    events: tuple[e.Event, ...]
+    table: Table
+
+
+def open_table(table_id: str, command: c.Open) -> e.TableOpened:
+    """The first event of a table. Raises UnknownRuleset, RulesetNonsense."""
+    rules = ruleset(command.ruleset, bet=command.bet, seats=command.seats)
+    return e.TableOpened(table_id, rules, fingerprint(rules), command.host)
+
+
+def decide(table: Table, command: c.Command, seed: Seed) -> Decision:
+    """The events of a command at a table. Raises the Rejected that `check` finds.
+
+    `seed` is the sealed chance of the running round, or a fresh one between rounds. The same
+    table, command and seed give the same events.
+    """
+    check(table, command)
+    play = r.Play(table, seed)
+    match command:
+        case c.Hit() | c.Stand() | c.DoubleDown() | c.Split() | c.Surrender():
+            _play_hand(play, command)
+        case c.Bet() | c.WithdrawBet() | c.SitOut() | c.Deal() | c.Close():
+            _between_rounds(play, command)
+        case c.Insure() | c.DeclineInsurance():
+            _insurance(play, command)
+        case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
+            _at_the_seat(play, command)
+        case _:
+            assert_never(command)
+    return Decision(tuple(play.events), play.table)
+
+
+def _play_hand(play: r.Play, command: c.HandCommand) -> None:
+    seat, hand = command.seat, command.hand
+    stake = play.table.seat(seat).hands[hand].stake
+    match command:
+        case c.Hit():
+            play.draw(seat, hand)
+            r.close_hand(play, seat, hand)
+        case c.Stand():
+            play.tell(e.HandStood(seat, hand))
+        case c.DoubleDown():
+            play.tell(e.HandDoubled(seat, hand, stake))
+            play.draw(seat, hand)
+            r.close_hand(play, seat, hand)
+            if play.table.seat(seat).hands[hand].status == "playing":
+                play.tell(e.HandStood(seat, hand))
+        case c.Split():
+            play.tell(e.HandSplit(seat, hand, stake))
+        case c.Surrender():
+            refund = payout("surrender", stake)
+            play.tell(e.HandSettled(seat, hand, "surrender", stake, refund))
+        case _:
+            assert_never(command)
+    r.advance(play)
+
+
+def _insurance(play: r.Play, command: c.Insure | c.DeclineInsurance) -> None:
+    number = command.seat
+    offered = bool(play.table.round.offers)
+    if isinstance(command, c.Insure):
+        play.tell(e.InsuranceBought(number, insurance_price(play.table.seat(number).bet)))
+    else:
+        play.tell(e.InsuranceDeclined(number))
+    if not offered:
+        if play.table.seat(number).hands[0].is_natural:
+            play.tell(e.HandStood(number, 0))
+        r.advance(play)
+    elif not play.table.round.offers:
+        r.peek(play)
+
+
+def _between_rounds(
+    play: r.Play, command: c.Bet | c.WithdrawBet | c.SitOut | c.Deal | c.Close
+) -> None:
+    match command:
+        case c.Bet(seat, amount, client_seed):
+            play.tell(e.BetPlaced(seat, amount, client_seed))
+            _deal_if_ready(play)
+        case c.WithdrawBet(seat):
+            play.tell(e.BetWithdrawn(seat, play.table.seat(seat).bet))
+        case c.SitOut(seat):
+            play.tell(e.SeatSatOut(seat))
+            _deal_if_ready(play)
+        case c.Deal():
+            r.deal(play)
+        case c.Close():
+            for number, _ in play.table.seated():
+                _go(play, number)
+            play.tell(e.TableWasClosed())
+        case _:
+            assert_never(command)
+
+
+def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -> None:
+    match command:
+        case c.Sit(seat, player, buy_in):
+            play.tell(e.PlayerSat(seat, player, buy_in))
+            if play.table.host is None:
+                play.tell(e.HostMoved(player))
+        case c.BuyIn(seat, amount):
+            play.tell(e.ChipsBoughtIn(seat, amount))
+        case c.CashOut(seat, amount):
+            play.tell(e.ChipsCashedOut(seat, amount))
+        case c.Leave(seat):
+            _leave(play, seat)
+            _deal_if_ready(play)
+        case _:
+            assert_never(command)
+
+
+def _leave(play: r.Play, number: int) -> None:
+    """A seat with live hands stays until they are settled; they stand by themselves."""
+    seat = play.table.seat(number)
+    if seat.player == play.table.host:
+        _move_host(play, number)
+    if isinstance(play.table.stage, Round) and seat.is_live:
+        _leave_after_the_round(play, number)
+    else:
+        _go(play, number)
+
+
+def _go(play: r.Play, number: int) -> None:
+    seat = play.table.seat(number)
+    if seat.bet and isinstance(play.table.stage, Betting):
+        play.tell(e.BetWithdrawn(number, seat.bet))
+    play.tell(e.PlayerLeft(number, seat.player, play.table.seat(number).stack))
+
+
+def _leave_after_the_round(play: r.Play, number: int) -> None:
+    play.tell(e.PlayerLeaving(number))
+    offers = play.table.round.offers
+    if number in offers:
+        play.tell(e.InsuranceDeclined(number))
+        if len(offers) == 1:
+            r.peek(play)
+    elif not offers:
+        r.advance(play)
+
+
+def _move_host(play: r.Play, leaving: int) -> None:
+    """The longest-seated of the others hosts, or nobody."""
+    others = [seat for n, seat in play.table.seated() if n != leaving and not seat.leaving]
+    longest = min(others, key=lambda seat: seat.since, default=None)
+    play.tell(e.HostMoved(longest.player if longest else None))
+
+
+def _deal_if_ready(play: r.Play) -> None:
+    """Deal when the ruleset waits for nobody any more."""
+    table = play.table
+    if not isinstance(table.stage, Betting) or table.rules.deals == "host":
+        return
+    seats = [seat for _, seat in table.seated()]
+    if any(seat.bet for seat in seats) and all(seat.bet or seat.sits_out for seat in seats):
+        r.deal(play)

@@ -1,0 +1,209 @@
+"""What happened at a table. Events are forever: a changed one gets a new version and an upcaster.
+
+No event holds a secret. The seed travels sealed until `SeedRevealed`; the hole card has no value
+until `HoleCardRevealed`.
+"""
+
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from services.blackjack.domain.cards import Card, Cards
+from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.shoe import SealedSeed
+
+Outcome: TypeAlias = Literal["natural", "win", "push", "loss", "bust", "surrender"]
+
+
+class TableOpened(Struct, frozen=True):
+    table: str
+    ruleset: Ruleset
+    ruleset_sha256: str
+    host: str | None
+
+
+class TableWasClosed(Struct, frozen=True):
+    pass
+
+
+class HostMoved(Struct, frozen=True):
+    host: str | None
+
+
+class PlayerSat(Struct, frozen=True):
+    seat: int
+    player: str
+    buy_in: int
+
+
+class ChipsBoughtIn(Struct, frozen=True):
+    seat: int
+    amount: int
+
+
+class ChipsCashedOut(Struct, frozen=True):
+    seat: int
+    amount: int
+
+
+class PlayerLeaving(Struct, frozen=True):
+    """The player goes as soon as the live hands are settled; they stand by themselves."""
+
+    seat: int
+
+
+class PlayerLeft(Struct, frozen=True):
+    seat: int
+    player: str
+    cash_out: int
+
+
+class BetPlaced(Struct, frozen=True):
+    seat: int
+    amount: int
+    client_seed: str | None = None
+
+
+class BetWithdrawn(Struct, frozen=True):
+    seat: int
+    amount: int
+
+
+class SeatSatOut(Struct, frozen=True):
+    seat: int
+
+
+class RoundOpened(Struct, frozen=True):
+    """The shoe is committed to. `client_seeds` are in seat order."""
+
+    number: int
+    shoe: str
+    sealed: SealedSeed
+    client_seeds: tuple[str, ...]
+
+
+class HandsDealt(Struct, frozen=True):
+    """Two cards to each betting seat, in seat order, and the upcard. The hole card lies face down.
+
+    The order from the shoe: one card a seat, the upcard, a second card a seat, the hole card.
+    """
+
+    hands: tuple[tuple[int, Card, Card], ...]
+    upcard: Card
+
+
+class InsuranceOffered(Struct, frozen=True):
+    seats: tuple[int, ...]
+
+
+class InsuranceBought(Struct, frozen=True):
+    seat: int
+    stake: int
+
+
+class InsuranceDeclined(Struct, frozen=True):
+    seat: int
+
+
+class InsuranceSettled(Struct, frozen=True):
+    seat: int
+    stake: int
+    payout: int
+
+
+class DealerPeeked(Struct, frozen=True):
+    natural: bool
+
+
+class CardDealt(Struct, frozen=True):
+    seat: int
+    hand: int
+    card: Card
+
+
+class HandStood(Struct, frozen=True):
+    seat: int
+    hand: int
+
+
+class HandDoubled(Struct, frozen=True):
+    """`stake` is what was added."""
+
+    seat: int
+    hand: int
+    stake: int
+
+
+class HandSplit(Struct, frozen=True):
+    """The second card moves to a new hand right after this one, with a `stake` of its own."""
+
+    seat: int
+    hand: int
+    stake: int
+
+
+class HandSettled(Struct, frozen=True):
+    """`stake` was at risk, `payout` is all that came back."""
+
+    seat: int
+    hand: int
+    outcome: Outcome
+    stake: int
+    payout: int
+
+
+class HoleCardRevealed(Struct, frozen=True):
+    card: Card
+
+
+class DealerDrew(Struct, frozen=True):
+    cards: Cards
+
+
+class SeedRevealed(Struct, frozen=True):
+    """The round is over. `seed` in hex opens the commitment; `drawn` cards left the shoe."""
+
+    number: int
+    seed: str
+    drawn: int
+
+
+HandEvent: TypeAlias = CardDealt | HandStood | HandSettled | HandDoubled | HandSplit
+RoundEvent: TypeAlias = (
+    HandsDealt | RoundOpened | HoleCardRevealed | DealerDrew | SeedRevealed | DealerPeeked
+    | InsuranceOffered | InsuranceBought | InsuranceDeclined | InsuranceSettled
+)  # fmt: skip
+SeatEvent: TypeAlias = (
+    BetPlaced | BetWithdrawn | SeatSatOut | PlayerSat | ChipsBoughtIn | ChipsCashedOut
+    | PlayerLeaving | PlayerLeft | HostMoved | TableOpened | TableWasClosed
+)  # fmt: skip
+Event: TypeAlias = HandEvent | RoundEvent | SeatEvent
+
+REGISTRY: Final[dict[str, tuple[int, type]]] = {
+    "blackjack.table_opened": (1, TableOpened),
+    "blackjack.table_closed": (1, TableWasClosed),
+    "blackjack.host_moved": (1, HostMoved),
+    "blackjack.player_sat": (1, PlayerSat),
+    "blackjack.chips_bought_in": (1, ChipsBoughtIn),
+    "blackjack.chips_cashed_out": (1, ChipsCashedOut),
+    "blackjack.player_leaving": (1, PlayerLeaving),
+    "blackjack.player_left": (1, PlayerLeft),
+    "blackjack.bet_placed": (1, BetPlaced),
+    "blackjack.bet_withdrawn": (1, BetWithdrawn),
+    "blackjack.seat_sat_out": (1, SeatSatOut),
+    "blackjack.round_opened": (1, RoundOpened),
+    "blackjack.hands_dealt": (1, HandsDealt),
+    "blackjack.insurance_offered": (1, InsuranceOffered),
+    "blackjack.insurance_bought": (1, InsuranceBought),
+    "blackjack.insurance_declined": (1, InsuranceDeclined),
+    "blackjack.insurance_settled": (1, InsuranceSettled),
+    "blackjack.dealer_peeked": (1, DealerPeeked),
+    "blackjack.card_dealt": (1, CardDealt),
+    "blackjack.hand_stood": (1, HandStood),
+    "blackjack.hand_doubled": (1, HandDoubled),
+    "blackjack.hand_split": (1, HandSplit),
+    "blackjack.hand_settled": (1, HandSettled),
+    "blackjack.hole_card_revealed": (1, HoleCardRevealed),
+    "blackjack.dealer_drew": (1, DealerDrew),
+    "blackjack.seed_revealed": (1, SeedRevealed),
+}

@@ -1,0 +1,199 @@
+"""Every reason why a table says no. The docstring is what the caller reads."""
+
+from shared.kernel.rejected import Rejected
+
+
+class UnknownRuleset(Rejected):
+    """There is no such ruleset.
+
+    `GET /v1/rulesets` lists the games that can be played.
+    """
+
+    status = 404
+
+
+class RulesetNonsense(Rejected):
+    """These limits do not make a playable game.
+
+    A table's limits must allow at least one bet, pay an exact 3:2 in whole chips, and fit the
+    longest possible round into the shoe.
+    """
+
+    status = 422
+
+
+class UnknownTable(Rejected):
+    """There is no such table.
+
+    `PUT /v1/tables/{table}` opens one.
+    """
+
+    status = 404
+
+
+class TableExists(Rejected):
+    """The table was opened before with other rules.
+
+    Opening a table again with the same body is safe; another body needs another id.
+    """
+
+
+class TableClosed(Rejected):
+    """The table is closed.
+
+    A closed table takes no further command. Open another one.
+    """
+
+
+class UnknownSeat(Rejected):
+    """The table has no such seat.
+
+    Seats are counted from 1 to the number in the table's ruleset.
+    """
+
+
+class SeatTaken(Rejected):
+    """Somebody sits there.
+
+    Take one of the free seats among the legal moves.
+    """
+
+
+class SeatEmpty(Rejected):
+    """Nobody sits there.
+
+    The command names a seat without a player; `sit` takes it.
+    """
+
+
+class AlreadySeated(Rejected):
+    """The player has a seat at this table.
+
+    A player holds one seat a table, since the chips on a table are one stack.
+    """
+
+
+class RoundInProgress(Rejected):
+    """The cards are on the table.
+
+    This command waits until the round is over.
+    """
+
+
+class NoRound(Rejected):
+    """No cards have been dealt.
+
+    Bets come first; the round begins with the deal.
+    """
+
+
+class BetNotAllowed(Rejected):
+    """The bet is outside the limits.
+
+    A bet is one of min, min + step, … up to max, and the seat's stack must cover it.
+    """
+
+
+class BetAlreadyPlaced(Rejected):
+    """The seat has bet already.
+
+    Withdraw the bet first to place another one.
+    """
+
+
+class NoBet(Rejected):
+    """There is no bet to withdraw or to deal to.
+
+    `bet` places one.
+    """
+
+
+class AlreadySatOut(Rejected):
+    """The seat sits this round out already.
+
+    A bet takes it back into the round.
+    """
+
+
+class NotTheHost(Rejected):
+    """Only the host deals.
+
+    The table's view names the host.
+    """
+
+
+class NobodyDeals(Rejected):
+    """This game is dealt by the server.
+
+    The cards come by themselves once the bets are placed.
+    """
+
+
+class ChipsStayAtTheTable(Rejected):
+    """Session chips cannot be withdrawn.
+
+    This ruleset plays with chips granted for the session; they cannot be moved elsewhere.
+    """
+
+
+class NotEnoughChips(Rejected):
+    """The stack does not cover it.
+
+    What a seat stakes comes from its stack on the table; `buy_in` brings more between rounds.
+    """
+
+
+class AlreadyLeaving(Rejected):
+    """The seat is leaving.
+
+    Its hands stand and settle, then its chips go back to where they came from.
+    """
+
+
+class NotYourTurn(Rejected):
+    """It is another hand's turn.
+
+    Hands play in seat order, hand by hand; the table's view names the turn.
+    """
+
+
+class InsuranceOpen(Rejected):
+    """Insurance is being decided.
+
+    The offer goes to every bettor before play; hands wait until all have answered.
+    """
+
+
+class InsuranceNotOffered(Rejected):
+    """Insurance is not on offer here.
+
+    It is offered once, under an ace, for half of the bet rounded down, if the stack covers it.
+    """
+
+
+class HandClosed(Rejected):
+    """The hand takes no more cards.
+
+    The legal moves say what this hand can still do.
+    """
+
+
+class DoubleNotAllowed(Rejected):
+    """This hand cannot be doubled.
+
+    Doubling is for the first two cards of a hand; some rulesets exclude split hands.
+    """
+
+
+class SplitNotAllowed(Rejected):
+    """This hand cannot be split.
+
+    Splitting is for a pair by the ruleset's measure, up to its number of hands a seat.
+    """
+
+
+class SurrenderNotAllowed(Rejected):
+    """This hand cannot be surrendered.
+
+    Only some rulesets have surrender, and there only as the first decision.
+    """

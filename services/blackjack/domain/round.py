@@ -1,0 +1,178 @@
+"""A round, driven from one decision to the next: dealt, peeked, played, settled, revealed."""
+
+from collections.abc import Sequence
+
+from services.blackjack.domain import events as e
+from services.blackjack.domain.cards import Card, is_ace, is_natural, total
+from services.blackjack.domain.moves import can_insure
+from services.blackjack.domain.settlement import (
+    insurance_payout,
+    insurance_price,
+    outcome,
+    payout,
+)
+from services.blackjack.domain.shoe import ALGORITHM, Seed
+from services.blackjack.domain.table import Hand, Table, evolve
+
+
+class Play:
+    """The table in the hands of the dealer: what happens is told, folded in and collected."""
+
+    def __init__(self, table: Table, seed: Seed) -> None:
+        self.table = table
+        self.seed = seed
+        self.events: list[e.Event] = []
+
+    def tell(self, event: e.Event) -> None:
+        """Something happened."""
+        self.events.append(event)
+        self.table = evolve(self.table, event)
+
+    def shoe(self) -> Sequence[Card]:
+        """The cards of the running round."""
+        round = self.table.round
+        return self.seed.shoe(self.table.rules.decks, self.table.round_id(), round.client_seeds)
+
+    def hole(self) -> Card:
+        """The card that lies face down."""
+        return self.shoe()[self.table.round.hole_at]
+
+    def draw(self, seat: int, hand: int) -> None:
+        """The next card goes to a hand."""
+        self.tell(e.CardDealt(seat, hand, self.shoe()[self.table.round.drawn]))
+
+
+def deal(play: Play) -> None:
+    """Commit to the shoe, deal two cards each, and go on to the first decision."""
+    table = play.table
+    bettors = [(number, seat) for number, seat in table.seated() if seat.bet]
+    client_seeds = tuple(seat.client_seed for _, seat in bettors if seat.client_seed)
+    play.tell(e.RoundOpened(table.rounds + 1, ALGORITHM, play.seed.sealed, client_seeds))
+    shoe, count = play.shoe(), len(bettors)
+    hands = tuple((n, shoe[at], shoe[count + 1 + at]) for at, (n, _) in enumerate(bettors))
+    play.tell(e.HandsDealt(hands, upcard=shoe[count]))
+    rules = play.table.rules
+    if rules.insurance == "before_play" and rules.insures(shoe[count]):
+        offers = tuple(n for n, seat in bettors if 0 < insurance_price(seat.bet) <= seat.stack)
+        if offers:
+            play.tell(e.InsuranceOffered(offers))
+            return
+    peek(play)
+
+
+def peek(play: Play) -> None:
+    """The dealer looks at the hole card if the rules say so; naturals are dealt with."""
+    rules, upcard = play.table.rules, play.table.round.dealer[0]
+    if rules.peeks_at(upcard):
+        hole = play.hole()
+        natural = is_natural((upcard, hole))
+        play.tell(e.DealerPeeked(natural))
+        _settle_insurance(play, natural)
+        if natural:
+            play.tell(e.HoleCardRevealed(hole))
+            _settle_hands(play)
+            _end(play)
+            return
+    for number, seat in play.table.seated():
+        if seat.hands and seat.hands[0].is_natural:
+            _natural(play, number, seat.hands[0])
+    advance(play)
+
+
+def advance(play: Play) -> None:
+    """Hands that need no decision are closed, until one does or the round is over."""
+    while (turn := play.table.turn()) is not None:
+        number, index = turn
+        seat = play.table.seat(number)
+        hand = seat.hands[index]
+        if len(hand.cards) == 1:
+            play.draw(number, index)
+        elif seat.leaving or _stands_by_itself(play.table, hand):
+            play.tell(e.HandStood(number, index))
+        else:
+            return
+    _dealer(play)
+
+
+def close_hand(play: Play, number: int, index: int) -> None:
+    """After a card from a decision: a bust loses at once."""
+    hand = play.table.seat(number).hands[index]
+    if total(hand.cards) > 21:
+        play.tell(e.HandSettled(number, index, "bust", hand.stake, 0))
+
+
+def _stands_by_itself(table: Table, hand: Hand) -> bool:
+    if hand.is_natural:
+        return False
+    if hand.from_split and is_ace(hand.cards[0]):
+        return True
+    return not table.rules.hit_on_21 and total(hand.cards) == 21
+
+
+def _natural(play: Play, number: int, hand: Hand) -> None:
+    """A natural takes no turn, unless its turn is where insurance is offered."""
+    if play.table.rules.naturals_settle == "before_play":
+        _settle(play, number, 0, hand, "natural")
+    elif not _may_insure_on_turn(play.table, number):
+        play.tell(e.HandStood(number, 0))
+
+
+def _may_insure_on_turn(table: Table, number: int) -> bool:
+    seat = table.seat(number)
+    return (
+        table.rules.insurance == "on_turn"
+        and can_insure(table, seat)
+        and insurance_price(seat.bet) <= seat.stack
+    )
+
+
+def _dealer(play: Play) -> None:
+    """All hands are closed: reveal the hole card, draw to 17 if a live hand needs it, settle."""
+    play.tell(e.HoleCardRevealed(play.hole()))
+    dealer = play.table.round.dealer
+    natural = is_natural(dealer)
+    if not natural and any(
+        hand.status == "stood" and not hand.is_natural
+        for _, seat in play.table.seated()
+        for hand in seat.hands
+    ):
+        _draw_to_17(play)
+    _settle_insurance(play, natural)
+    _settle_hands(play)
+    _end(play)
+
+
+def _draw_to_17(play: Play) -> None:
+    dealer, drawn, shoe = play.table.round.dealer, play.table.round.drawn, play.shoe()
+    cards = dealer
+    while total(cards) < 17:
+        cards = (*cards, shoe[drawn + len(cards) - len(dealer)])
+    if len(cards) > len(dealer):
+        play.tell(e.DealerDrew(cards[len(dealer) :]))
+
+
+def _settle_insurance(play: Play, natural: bool) -> None:
+    for number, seat in play.table.seated():
+        if stake := seat.insurance:
+            play.tell(e.InsuranceSettled(number, stake, insurance_payout(stake, natural)))
+
+
+def _settle_hands(play: Play) -> None:
+    dealer = play.table.round.dealer
+    for number, seat in play.table.seated():
+        for index, hand in enumerate(seat.hands):
+            if hand.status != "settled":
+                _settle(play, number, index, hand, outcome(hand, dealer))
+
+
+def _settle(play: Play, number: int, index: int, hand: Hand, result: e.Outcome) -> None:
+    play.tell(e.HandSettled(number, index, result, hand.stake, payout(result, hand.stake)))
+
+
+def _end(play: Play) -> None:
+    """Open the seed, and let those go who asked to leave."""
+    round = play.table.round
+    play.tell(e.SeedRevealed(round.number, play.seed.secret.hex(), round.drawn))
+    for number, seat in play.table.seated():
+        if seat.leaving:
+            play.tell(e.PlayerLeft(number, seat.player, seat.stack))

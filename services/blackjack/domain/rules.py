@@ -1,0 +1,109 @@
+"""What a ruleset may say: one immutable value. The engine asks it and never knows its name."""
+
+from hashlib import sha256
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, json
+
+from services.blackjack.domain.cards import DECK, POINTS, Card, is_ace
+from services.blackjack.domain.rejections import RulesetNonsense
+from shared.kernel.chips import Chips, half
+
+
+class BetLimits(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which opening bets a seat may place: `min`, `min + step`, … up to the most."""
+
+    min: Chips
+    step: Chips = 1
+    max: Chips | None = None
+    """The most, in chips."""
+    half_of_stack: bool = False
+    """Whether the most is (also) half of the player's stack, rounded down."""
+
+
+class Ruleset(Struct, frozen=True, kw_only=True):
+    """A game, as data. Field by field the table of the published rules."""
+
+    name: str
+    title: str
+    version: str
+    seats: Annotated[int, Meta(ge=1, le=7)]
+    decks: Annotated[int, Meta(ge=1, le=8)]
+    bet: BetLimits
+    bankroll: Literal["vault", "session"]
+    """`vault`: chips come from the player's vault and go back to it. `session`: play chips granted
+    for the session; they can be neither withdrawn nor transferred."""
+    deals: Literal["host", "server"]
+    """`host`: on the host's word only. `server`: as soon as every seat has bet or sits out, so that
+    at a single seat the bet itself deals."""
+    peek: Literal["never", "ace_or_ten", "always"]
+    insurance: Literal["none", "on_turn", "before_play"]
+    naturals_settle: Literal["before_play", "at_resolution"]
+    natural_rounds_down: bool
+    """A natural pays 3:2. False: exact, so the bet's step must be even."""
+    double_after_split: bool
+    split: Literal["none", "same_rank", "same_value"]
+    hands_per_seat: Annotated[int, Meta(ge=1, le=4)]
+    surrender: bool
+    hit_on_21: bool
+    """False: a hand of 21 stands by itself."""
+    house_edge: str
+    """As published."""
+
+    def peeks_at(self, upcard: Card) -> bool:
+        """Whether the dealer looks at the hole card under this upcard before play."""
+        if self.peek == "ace_or_ten":
+            return POINTS[upcard] in (1, 10)
+        return self.peek == "always"
+
+    def insures(self, upcard: Card) -> bool:
+        """Whether insurance exists against this upcard."""
+        return self.insurance != "none" and is_ace(upcard)
+
+    def bets(self, stack: int) -> range:
+        """The opening bets that a player with this stack may place; empty when there is none."""
+        most = stack if self.bet.max is None else min(stack, self.bet.max)
+        if self.bet.half_of_stack:
+            most = min(most, half(stack))
+        return range(self.bet.min, most + 1, self.bet.step)
+
+    def is_pair(self, first: Card, second: Card) -> bool:
+        """Whether these two cards may be split."""
+        if self.split == "same_rank":
+            return first[0] == second[0]
+        return self.split == "same_value" and POINTS[first] == POINTS[second]
+
+
+def fingerprint(ruleset: Ruleset) -> str:
+    """SHA-256 of the ruleset's canonical JSON, in hex."""
+    return sha256(json.encode(ruleset, order="sorted")).hexdigest()
+
+
+def most_cards(ruleset: Ruleset) -> int:
+    """An upper bound on the cards of one round.
+
+    Every hand draws its last card on a hard total of 21 or less, so all cards but those last ones
+    add up to at most 21 a hand; taking the smallest cards of the shoe first makes them the most.
+    """
+    hands = ruleset.seats * ruleset.hands_per_seat + 1
+    points_left, cards = 21 * hands, 0
+    for points in sorted(POINTS[card] for card in DECK * ruleset.decks):
+        if points > points_left:
+            break
+        points_left -= points
+        cards += 1
+    return cards + hands
+
+
+def validate(ruleset: Ruleset) -> Ruleset:
+    """The ruleset itself. Raises RulesetNonsense when it could not be played to the end."""
+    bet = ruleset.bet
+    if bet.max is not None and bet.max < bet.min:
+        raise RulesetNonsense(f"The most, {bet.max}, is less than the least bet, {bet.min}.")
+    if not ruleset.natural_rounds_down and (bet.min % 2 or bet.step % 2):
+        raise RulesetNonsense("An exact 3:2 needs an even least bet and an even step.")
+    if most_cards(ruleset) > 52 * ruleset.decks:
+        raise RulesetNonsense(
+            f"A round may need {most_cards(ruleset)} cards, the shoe has {52 * ruleset.decks}."
+        )
+    return ruleset

@@ -1,0 +1,106 @@
+"""The four published games. Where a source is silent, the gap is filled here, once."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from services.blackjack.domain.rejections import RulesetNonsense, UnknownRuleset
+from services.blackjack.domain.rules import BetLimits, Ruleset, validate
+
+A2G: Final = Ruleset(
+    name="a2g",
+    title="A2G Blackjack",
+    version="1.0.0",
+    seats=7,
+    decks=6,
+    bet=BetLimits(min=2, max=500, step=2),
+    bankroll="vault",
+    deals="server",
+    peek="never",
+    insurance="on_turn",
+    naturals_settle="at_resolution",
+    natural_rounds_down=False,
+    double_after_split=True,
+    split="same_rank",
+    hands_per_seat=4,
+    surrender=False,
+    hit_on_21=False,
+    house_edge="about 0.5 %",
+)
+
+COINLOUNGE: Final = Ruleset(
+    name="coinlounge",
+    title="CoinLounge Blackjack",
+    version="1.0.0",
+    seats=5,
+    decks=6,
+    bet=BetLimits(min=1, max=500),
+    bankroll="vault",
+    deals="host",
+    peek="ace_or_ten",
+    insurance="before_play",
+    naturals_settle="before_play",
+    natural_rounds_down=True,
+    double_after_split=False,
+    split="same_rank",
+    hands_per_seat=2,
+    surrender=False,
+    hit_on_21=False,
+    house_edge="about 0.6 %",
+)
+
+CLASSIC: Final = Ruleset(
+    name="classic",
+    title="Poker Head, Classic Table",
+    version="1.0.0",
+    seats=1,
+    decks=1,
+    bet=BetLimits(min=5, half_of_stack=True),
+    bankroll="vault",
+    deals="server",
+    peek="always",
+    insurance="none",
+    naturals_settle="before_play",
+    natural_rounds_down=True,
+    double_after_split=False,
+    split="none",
+    hands_per_seat=1,
+    surrender=True,
+    hit_on_21=False,
+    house_edge="not published",
+)
+
+EUROPEAN: Final = Ruleset(
+    name="european",
+    title="Evropský",
+    version="1.0.0",
+    seats=7,
+    decks=6,
+    bet=BetLimits(min=2, max=500, step=2),
+    bankroll="session",
+    deals="server",
+    peek="never",
+    insurance="none",
+    naturals_settle="at_resolution",
+    natural_rounds_down=False,
+    double_after_split=True,
+    split="same_value",
+    hands_per_seat=4,
+    surrender=False,
+    hit_on_21=True,
+    house_edge="not published",
+)
+
+PUBLISHED: Final = {game.name: validate(game) for game in (A2G, COINLOUNGE, CLASSIC, EUROPEAN)}
+
+
+def ruleset(name: str, *, bet: BetLimits | None = None, seats: int | None = None) -> Ruleset:
+    """A published ruleset with a table's own limits. Raises UnknownRuleset, RulesetNonsense."""
+    if name not in PUBLISHED:
+        raise UnknownRuleset(f"There is no {name!r}; there are {', '.join(PUBLISHED)}.")
+    published = PUBLISHED[name]
+    if seats is not None and seats > published.seats:
+        raise RulesetNonsense(
+            f"{published.title} has at most {published.seats} seats, not {seats}."
+        )
+    return validate(replace(published, bet=bet or published.bet, seats=seats or published.seats))
