@@ -1,0 +1,91 @@
+"""How a comparison is made: in turns, so that a slow minute of the machine hits all sides alike."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+from msgspec import Struct
+
+T = TypeVar("T")
+
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class Run(Struct, frozen=True):
+    """One repetition of one contestant. CPU times are microseconds a command, None: not known."""
+
+    per_second: float
+    client_cpu_us: float | None = None
+    postgres_cpu_us: float | None = None
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+
+
+def in_turns(contestants: Mapping[str, Callable[[], T]], repetitions: int) -> dict[str, list[T]]:
+    """Every contestant once a repetition; every second repetition in the opposite order."""
+    results: dict[str, list[T]] = {name: [] for name in contestants}
+    for repetition in range(repetitions):
+        names = list(contestants)
+        for name in names if repetition % 2 == 0 else reversed(names):
+            results[name].append(contestants[name]())
+    return results
+
+
+def ratio(ours: Sequence[Run], theirs: Sequence[Run]) -> float:
+    """The median of the ratios of each repetition: drift between repetitions cancels out."""
+    pairs = zip(ours, theirs, strict=True)
+    return median(a.per_second / b.per_second for a, b in pairs)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that `share` (0 to 1) of all values do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+class Meter:
+    """CPU time from now on: of a client and of Postgres, where that is a process of this machine.
+
+    The client is this process, with the programs it has waited for, unless another is named.
+    """
+
+    def __init__(self, postgres: int | None, client: int | None = None) -> None:
+        self._postgres, self._client = postgres, client
+        self._before = self._seconds()
+
+    def run(self, commands: int, per_second: float, **latencies: float) -> Run:
+        """What was measured since, over so many commands."""
+        client, postgres = (
+            None if before is None or after is None else 1e6 * (after - before) / commands
+            for before, after in zip(self._before, self._seconds(), strict=True)
+        )
+        return Run(per_second, client, postgres, **latencies)
+
+    def _seconds(self) -> tuple[float | None, float | None]:
+        client = sum(os.times()[:4]) if self._client is None else cpu_seconds(self._client)
+        return client, None if self._postgres is None else cpu_seconds(self._postgres)
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """User and system time of a process and its children, those that have ended included.
+
+    Children are followed one level deep: Postgres keeps all of its processes there. None where
+    there is no /proc to read it from.
+    """
+    own = _stat(pid)
+    if not own:
+        return None
+    processes = [_stat(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    children = [fields for fields in processes if fields and fields[1] == str(pid)]
+    ticks = [*own[11:15], *(tick for fields in children for tick in fields[11:13])]
+    return sum(map(int, ticks)) / TICKS_A_SECOND
+
+
+def _stat(pid: str | int) -> list[str]:
+    """The fields after the name: state, parent, …; empty when the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []

@@ -1,0 +1,94 @@
+"""What a run found: tables for people, JSON for programs, and the machine it was found on."""
+
+import os
+import platform
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct
+from rich.console import Console
+from rich.table import Table
+
+Cell: TypeAlias = str | float | None
+Row: TypeAlias = dict[str, Cell]
+"""One contestant. Keys are the columns, with their units last; None: not known here."""
+
+
+class Goal(Struct, frozen=True):
+    """A figure with the least that is wanted of it."""
+
+    name: str
+    reached: float
+    wanted: float
+
+
+class Part(Struct, frozen=True):
+    """One comparison: its contestants, the goals it answers, and free text such as a profile."""
+
+    name: str
+    rows: list[Row]
+    goals: list[Goal]
+    text: str = ""
+
+
+class Report(Struct, frozen=True):
+    machine: dict[str, str]
+    parts: list[Part]
+
+    def write(self, path: Path) -> None:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+
+
+def machine() -> dict[str, str]:
+    """The cores, CPU, system and Python of this run."""
+    return {
+        "cores": str(
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        ),
+        "cpu": _cpu_model(),
+        "system": platform.platform(terse=True),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+    }
+
+
+def show(report: Report, console: Console) -> None:
+    """Print everything."""
+    console.print(" · ".join(f"{name} {value}" for name, value in report.machine.items()))
+    for part in report.parts:
+        console.print(_table(part))
+        for goal in part.goals:
+            verdict = "[green]reached" if goal.reached >= goal.wanted else "[red]missed"
+            console.print(
+                f"{goal.name}: {_number(goal.reached)}, goal {_number(goal.wanted)} {verdict}"
+            )
+        if part.text:
+            console.print(part.text, markup=False, highlight=False)
+
+
+def _table(part: Part) -> Table:
+    table = Table(title=part.name, title_justify="left", title_style="bold")
+    for number, column in enumerate(part.rows[0]):
+        table.add_column(column.replace("_", " "), justify="right" if number else "left")
+    for row in part.rows:
+        table.add_row(*map(_cell, row.values()))
+    return table
+
+
+def _cell(value: Cell) -> str:
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else _number(value)
+
+
+def _number(value: float) -> str:
+    """Three digits that mean something: 12,345 · 123 · 12.3 · 1.23."""
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:,.{digits}f}"
+
+
+def _cpu_model() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
