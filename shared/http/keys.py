@@ -1,0 +1,87 @@
+"""API keys as they are made, listed and revoked: by the operator, with the role that migrates."""
+
+import re
+import secrets
+from collections.abc import Iterable
+from datetime import datetime
+from hashlib import sha256
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+from psycopg import Connection
+from psycopg.rows import class_row
+
+Scope = Literal["play", "read", "ledger", "audit", "ops"]
+
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+"""play: commands of a table · read: tables and rounds · ledger: vaults, grants and accounts ·
+audit: the log and its proofs · ops: running the service."""
+
+_TOKEN: Final = re.compile("ck_([0-9a-f]{10})_([0-9a-f]{64})")
+
+
+class Key(Struct, frozen=True):
+    """A key as the operator sees it. Its secret is shown once, when it is made."""
+
+    house: str
+    prefix: str
+    name: str
+    scopes: list[Scope]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+def split(token: str) -> tuple[str, str] | None:
+    """`ck_<prefix>_<secret>` → prefix and secret; None for anything else."""
+    found = _TOKEN.fullmatch(token)
+    return (found[1], found[2]) if found else None
+
+
+def hashed(secret: str) -> bytes:
+    """What is kept of a secret."""
+    return sha256(secret.encode()).digest()
+
+
+def create(
+    owner: Connection,
+    house: str,
+    name: str,
+    scopes: Iterable[Scope],
+    expires_at: datetime | None = None,
+) -> str:
+    """Makes a key and returns it whole. This is the only time that its secret can be seen."""
+    prefix, secret = secrets.token_hex(5), secrets.token_hex(32)
+    owner.execute(
+        """
+        INSERT INTO api_key (house, prefix, name, secret_hash, scopes, expires_at)
+        VALUES (%s, %s, %s, %b, %s, %s)
+        """,
+        (house, prefix, name, hashed(secret), list(scopes), expires_at),
+    )
+    return f"ck_{prefix}_{secret}"
+
+
+def listed(owner: Connection, house: str) -> list[Key]:
+    """The keys of a house, also the revoked ones, oldest first."""
+    with owner.cursor(row_factory=class_row(Key)) as cursor:
+        return cursor.execute(
+            """
+            SELECT house, prefix, name, scopes, created_at, expires_at, revoked_at
+              FROM api_key WHERE house = %s ORDER BY created_at, prefix
+            """,
+            (house,),
+        ).fetchall()
+
+
+def revoke(owner: Connection, house: str, prefix: str) -> bool:
+    """Ends a key for ever; False when the house has none of that prefix that still works."""
+    return bool(
+        owner.execute(
+            """
+            UPDATE api_key SET revoked_at = now()
+             WHERE house = %s AND prefix = %s AND revoked_at IS NULL
+            """,
+            (house, prefix),
+        ).rowcount
+    )
