@@ -1,0 +1,102 @@
+# Everything a developer types. `make` alone explains every target.
+#
+# Set-up is no target to remember: each one that needs the virtual environment makes it, and makes
+# it anew when the pins have changed. All that is needed before is Python 3.11 or newer.
+
+PINS    := deploy/requirements.txt
+DEV     := deploy/requirements-dev.txt
+UV_PINS := deploy/requirements-uv.txt
+BIN     := .venv/bin
+UV      := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip
+TEST    ?=
+ARGS    ?=
+
+# The environment for development holds the one for running.
+RUNNABLE = $(if $(wildcard .venv/ready-to-develop),.venv/ready-to-develop,.venv/ready-to-run)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+##@ Play
+
+.PHONY: run
+run: $(RUNNABLE)  ## Start everything on http://127.0.0.1:8000 (CROUPIER_PORT); Ctrl-C stops it
+	@exec $(BIN)/croupier up
+
+.PHONY: demo
+demo: $(RUNNABLE)  ## Play some rounds of each ruleset against a running croupier, and check them
+	@exec $(BIN)/croupier demo
+
+##@ Change
+
+.PHONY: test
+test: lint types  ## Check everything: lint, types, then all tests (TEST=tests/http for some)
+	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal $(TEST)
+
+.PHONY: lint
+lint: .venv/ready-to-develop  ## Look for mistakes and for code that is not formatted
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+.PHONY: types
+types: .venv/ready-to-develop  ## Check the types of all services, strictly
+	@$(BIN)/mypy
+
+.PHONY: format
+format: .venv/ready-to-develop  ## Format the code and sort its imports
+	@$(BIN)/ruff check --select I --fix
+	@$(BIN)/ruff format
+
+.PHONY: bench
+bench: .venv/ready-to-develop  ## Compare speed with a plain service and with the database alone (ARGS=--help)
+	@$(BIN)/python -m tests.benchmarks $(ARGS)
+
+##@ Keep
+
+.PHONY: setup
+setup: .venv/ready-to-develop  ## Make the virtual environment, for an editor to use
+
+.PHONY: pins
+pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrade for the newest)
+	@$(UV) compile -q $(ARGS) --universal --generate-hashes pyproject.toml --extra local -o $(PINS)
+	@$(UV) compile -q $(ARGS) --universal --generate-hashes pyproject.toml --extra local --group dev -o $(DEV)
+	@$(UV) compile -q $(ARGS) --universal --generate-hashes --group setup -o $(UV_PINS)
+
+.PHONY: clean
+clean:  ## Remove the virtual environment and all caches; data and keys in .croupier stay
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help
+help:  ## Explain every target; the same as make alone
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# The set-up. An interpreter is tried by running it: a name on the PATH proves nothing.
+
+.venv/bin/python:
+	@for python in python3 python3.13 python3.12 python3.11; do \
+		$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+		echo "Making .venv with $$($$python --version)"; \
+		exec $$python -m venv --clear .venv; \
+	done; \
+	echo 'Croupier needs Python 3.11 or newer, with its venv module, as python3.' >&2; exit 1
+
+.venv/bin/uv: $(UV_PINS) | .venv/bin/python
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.venv/ready-to-run: $(PINS) .venv/bin/uv
+	@$(call install,$<)
+
+.venv/ready-to-develop: $(DEV) .venv/bin/uv
+	@$(call install,$<)
+
+# The project itself is installed in place; what builds it is pinned and checked like the rest.
+define install
+echo "Installing $(1)"
+$(UV) sync -q --require-hashes $(1)
+$(UV) install -q --no-deps --build-constraints $(DEV) --editable .
+touch $@
+endef
