@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from shared.kernel.chips import Posting, floor
+from shared.kernel.chips import Posting
 from shared.kernel.rejected import Rejected
 
 
@@ -95,18 +95,23 @@ class HouseNotOpen(Exception):
         super().__init__(f"The house {house!r} is not open. Open it with: SELECT open_house(name)")
 
 
+class Unreachable(Exception):
+    """The store does not answer. Whether a batch on its way was recorded is not known: send the
+    same again, its command ids tell."""
+
+
 class EventStore(Protocol):
     """One append-only log a house, gapless and in commit order, with its ledger."""
 
     async def append_batch(
         self, house: str, appends: Sequence[Append], now: datetime
     ) -> list[Appended | Rejected]:
-        """Record every command that may be, in order, in one transaction; an answer for each.
+        """Record commands in one transaction, in order, as if one after the other.
 
-        The appends must be independent: no two share a `claim`. Refusals (`rejections`) are
-        answers and spoil nothing; an exception means that nothing of the batch was recorded, or,
-        when the connection died, that the same batch has to be sent again to find out.
-        Raises HouseNotOpen.
+        An answer for each: where it was recorded, or its refusal, which spoils nothing for the
+        others. No account with a floor falls below it at any posting. The ids of a batch differ.
+        An exception means that nothing was recorded, except Unreachable, after which the same
+        batch has to be sent again to find out. Raises HouseNotOpen.
         """
 
     async def read_stream(
@@ -135,15 +140,3 @@ class EventStore(Protocol):
 
     async def balance(self, house: str, account: str) -> int:
         """The chips on an account, 0 when it was never used."""
-
-
-def claims(append: Append) -> set[str]:
-    """What a command needs for itself: its id, its streams, its accounts that have a floor.
-
-    Two commands of a batch with a claim in common would depend on each other's outcome.
-    """
-    claimed = {f"command:{append.command_id}", f"stream:{append.stream}"}
-    for event in append.events:
-        claimed.add(f"stream:{event.stream}")
-        claimed.update(p.account for p in event.postings if floor(p.account) is not None)
-    return claimed

@@ -20,3 +20,6 @@ CREATE INDEX api_key_prefix ON api_key (prefix);
 
 -- Who serves can look, and can neither make a key nor bring a revoked one back.
 GRANT SELECT ON api_key TO croupier_app;
+
+-- It also has to see whether the database is as new as the program.
+GRANT SELECT ON alembic_version TO croupier_app;

@@ -1,0 +1,49 @@
+"""Brings a database to the schema that this program needs, and says whether it is there."""
+
+from pathlib import Path
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+SCRIPTS = Path(__file__).parents[2] / "deploy" / "migrations"
+
+
+def upgrade(url: str) -> None:
+    """Runs every migration that is missing, as the owner of the database.
+
+    Repeating it is harmless, and so are two at once: the second waits for the first.
+    """
+    config = _config()
+    config.attributes["url"] = url
+    command.upgrade(config, "head")
+
+
+def current(url: str) -> str | None:
+    """The revision of a database, or None before the first migration."""
+    with psycopg.connect(url, connect_timeout=5) as connection:
+        there = connection.execute("SELECT to_regclass('alembic_version') IS NOT NULL").fetchone()
+        if there != (True,):
+            return None
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return str(row[0]) if row else None
+
+
+def head() -> str:
+    """The revision that this program needs."""
+    revision = ScriptDirectory.from_config(_config()).get_current_head()
+    assert revision
+    return revision
+
+
+def open_house(url: str, house: str) -> None:
+    """Begins the log of a house, as the owner of the database; harmless when it is open."""
+    with psycopg.connect(url, connect_timeout=5) as connection:
+        connection.execute("SELECT open_house(%s)", (house,))
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    return config

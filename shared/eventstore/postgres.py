@@ -1,0 +1,168 @@
+"""The event store in Postgres: one function call a batch, keyset pages in binary."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import starmap
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from shared.eventstore import arrays
+from shared.eventstore.columns import Columns
+from shared.eventstore.store import (
+    Append,
+    Appended,
+    Head,
+    HouseNotOpen,
+    Outcome,
+    Recorded,
+    Snapshot,
+    Unreachable,
+)
+from shared.kernel.rejected import Rejected
+
+Row = tuple[Any, ...]
+
+_SERVING: dict[str, Any] = {
+    "autocommit": True,
+    "prepare_threshold": 0,
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "tcp_user_timeout": 20_000,
+    "options": "-c role=croupier_app -c timezone=UTC",
+}
+
+
+class PostgresStore:
+    """Appends on one connection of its own, reads on a small pool.
+
+    Both serve as the role `croupier_app`, which cannot change what is recorded, whoever the URL
+    names. Use it as `async with PostgresStore(url) as store`. Every method raises Unreachable
+    when Postgres does not answer, and connects again by itself when it does.
+    """
+
+    def __init__(self, url: str, *, readers: int = 4) -> None:
+        self.readers: AsyncConnectionPool[AsyncConnection[Row]] = AsyncConnectionPool(
+            url, min_size=1, max_size=readers, timeout=5, open=False, kwargs=_SERVING
+        )
+        self._url = url
+        self._appender: AsyncConnection[Row] | None = None
+
+    async def __aenter__(self) -> "PostgresStore":
+        await self.readers.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._appender:
+            await self._appender.close()
+        await self.readers.close()
+
+    async def append_batch(
+        self, house: str, appends: Sequence[Append], now: datetime
+    ) -> list[Appended | Rejected]:
+        """One call at a time: the connection is one. See EventStore."""
+        columns = Columns(appends)
+        try:
+            connection = await self._appending()
+            async with connection.cursor(binary=True) as cursor:
+                await cursor.execute(_APPEND, (house, now, *columns.packed))
+                row = await cursor.fetchone()
+        except psycopg.errors.OperationalError as error:
+            raise Unreachable(str(error)) from error
+        except psycopg.DatabaseError as error:
+            if error.sqlstate == "CR404":
+                raise HouseNotOpen(house) from None
+            raise
+        assert row
+        return columns.answers(row[0])
+
+    async def read_stream(
+        self, house: str, stream: str, after: int = 0, limit: int = 1000
+    ) -> list[Recorded]:
+        return list(starmap(Recorded, await self._rows(_STREAM, house, stream, after, limit)))
+
+    async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        return list(starmap(Recorded, await self._rows(_LOG, house, after, limit)))
+
+    async def outcome(self, house: str, command_id: str) -> Outcome | None:
+        for request_hash, stream, first, last, version in await self._rows(
+            _OUTCOME, house, command_id
+        ):
+            return Outcome(request_hash, Appended(stream, first, last, version, replayed=True))
+        return None
+
+    async def read_snapshot(
+        self, house: str, stream: str, format: str, at_version: int | None = None
+    ) -> Snapshot | None:
+        newest = _NEWEST if at_version is None else at_version
+        for row in await self._rows(_SNAPSHOT, house, stream, format, newest):
+            return Snapshot(*row)
+        return None
+
+    async def write_snapshot(
+        self, house: str, stream: str, format: str, snapshot: Snapshot
+    ) -> None:
+        version, position, state = snapshot.version, snapshot.position, snapshot.state
+        await self._rows(_KEEP_SNAPSHOT, house, stream, format, version, position, state)
+
+    async def head(self, house: str) -> Head:
+        for row in await self._rows(_HEAD, house):
+            return Head(*row)
+        raise HouseNotOpen(house)
+
+    async def balance(self, house: str, account: str) -> int:
+        for (balance,) in await self._rows(_BALANCE, house, account):
+            return int(balance)
+        return 0
+
+    async def _appending(self) -> AsyncConnection[Row]:
+        if self._appender is None or self._appender.closed:
+            self._appender = await AsyncConnection.connect(self._url, **_SERVING)
+            arrays.register(self._appender)
+        return self._appender
+
+    async def _rows(self, query: LiteralString, *parameters: object) -> list[Row]:
+        try:
+            async with self.readers.connection() as connection:
+                cursor: AsyncCursor[Row] = connection.cursor(binary=True)
+                await cursor.execute(query, parameters)
+                return await cursor.fetchall() if cursor.description else []
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            raise Unreachable(str(error)) from error
+
+
+_NEWEST = 2**63 - 1
+
+_APPEND: LiteralString = (
+    "SELECT append_batch(%b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b)"
+)
+
+_RECORDED: LiteralString = """
+    SELECT position, stream, version, type, schema_version, command_id, envelope, leaf, chain,
+           recorded_at
+      FROM event_log """
+
+_STREAM: LiteralString = (
+    _RECORDED + "WHERE house = %b AND stream = %b AND version > %b ORDER BY version LIMIT %b"
+)
+
+_LOG: LiteralString = _RECORDED + "WHERE house = %b AND position > %b ORDER BY position LIMIT %b"
+
+_OUTCOME: LiteralString = """
+    SELECT request_hash, stream, first_position, last_position, version
+      FROM command_outcome WHERE house = %b AND command_id = %b"""
+
+_SNAPSHOT: LiteralString = """
+    SELECT version, position, state FROM snapshot
+     WHERE house = %b AND stream = %b AND format = %b AND version <= %b
+     ORDER BY version DESC LIMIT 1"""
+
+_KEEP_SNAPSHOT: LiteralString = """
+    INSERT INTO snapshot (house, stream, format, version, position, state)
+    VALUES (%b, %b, %b, %b, %b, %b) ON CONFLICT DO NOTHING"""
+
+_HEAD: LiteralString = "SELECT position, chain FROM log_head WHERE house = %b"
+
+_BALANCE: LiteralString = "SELECT balance FROM account WHERE house = %b AND account = %b"
