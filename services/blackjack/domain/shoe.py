@@ -1,4 +1,4 @@
-"""`croupier.shoe.v1`: the order of the cards from a committed seed. See docs/shoe.md.
+"""`croupier.shoe.v1`: the order of the cards from a committed seed. See shoe.md.
 
 The commitment is SHA-256 of the seed, the order is HMAC-SHA256 under the seed, so the commitment
 says nothing about the order.
@@ -52,6 +52,8 @@ class Shoe(Sequence[Card]):
         return len(self._cards)
 
     def __getitem__(self, place: int) -> Card:  # type: ignore[override]
+        if not 0 <= place < len(self._cards):
+            raise IndexError(f"a shoe of {len(self._cards)} cards has no place {place}")
         while self._drawn <= place:
             chosen = self._drawn + _below(len(self._cards) - self._drawn, self._words)
             cards = self._cards

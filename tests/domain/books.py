@@ -1,0 +1,71 @@
+"""A naive second opinion on every command: a ledger of its own, and a fold of what was stored."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec import json
+
+from services.blackjack.domain.events import Event
+from services.blackjack.domain.settlement import postings, to_vault
+from services.blackjack.domain.table import Betting, Seat, Table, evolve
+from shared.kernel.chips import ISSUANCE, Posting, floor, in_play, stack, vault
+
+GRANT = 10**12
+
+
+class Books:
+    """Chips by account, entered event by event. Every player begins with a grant in the vault."""
+
+    def __init__(self, *players: str) -> None:
+        self.balance: Counter[str] = Counter({vault(player): GRANT for player in players})
+        self.balance[ISSUANCE] = -GRANT * len(players)
+
+    def enter(self, table: Table, events: Iterable[Event]) -> tuple[Table, list[Posting]]:
+        """The table after one command's events, folded from their JSON, and their postings."""
+        lines: list[Posting] = []
+        for event in events:
+            entry = entries(table, event)
+            for line in entry:
+                self.balance[line.account] += line.amount
+            assert sum(line.amount for line in entry) == 0, f"{event} is not balanced: {entry}"
+            self._assert_floors(event)
+            lines += entry
+            table = evolve(table, stored(event))
+        self._assert_agreement(table)
+        return table, lines
+
+    def _assert_floors(self, event: Event) -> None:
+        for account, balance in self.balance.items():
+            least = floor(account)
+            assert least is None or balance >= least, f"{event} leaves {balance} in {account}"
+
+    def _assert_agreement(self, table: Table) -> None:
+        """The ledger and the table tell the same: every stack, and every chip at risk."""
+        assert sum(self.balance.values()) == 0
+        for _, seat in table.seated():
+            assert self.balance[stack(table.id, seat.player)] == seat.stack >= 0
+        at_risk = sum(chips_at_risk(table, seat) for _, seat in table.seated())
+        assert self.balance[in_play(table.id)] == at_risk
+
+
+def entries(table: Table, event: Event) -> list[Posting]:
+    """All ledger lines of an event at a table, the vault's leg with them."""
+    lines = list(postings(table, event))
+    if (leg := to_vault(table, event)) is not None:
+        player, chips = leg
+        lines.append(Posting(vault(player), chips))
+    return lines
+
+
+def chips_at_risk(table: Table, seat: Seat) -> int:
+    """The bet before the deal; after it the stakes not yet settled."""
+    if isinstance(table.stage, Betting):
+        return seat.bet
+    return seat.insurance + sum(hand.stake for hand in seat.hands if hand.status != "settled")
+
+
+def stored(event: Event) -> Event:
+    """The event as it comes back from the log."""
+    restored: Event = json.decode(json.encode(event), type=type(event))
+    assert restored == event
+    return restored
