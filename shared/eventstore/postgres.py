@@ -11,6 +11,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from shared.eventstore import arrays
 from shared.eventstore.columns import Columns
+from shared.eventstore.rejections import Unreachable
 from shared.eventstore.store import (
     Append,
     Appended,
@@ -19,7 +20,6 @@ from shared.eventstore.store import (
     Outcome,
     Recorded,
     Snapshot,
-    Unreachable,
 )
 from shared.kernel.rejected import Rejected
 

@@ -75,3 +75,16 @@ class Overloaded(Rejected):
 
     def __init__(self, waiting: int, retry_after: int = 1) -> None:
         super().__init__(f"{waiting} commands are waiting already.", retry_after=retry_after)
+
+
+class Unreachable(Rejected):
+    """The log cannot be reached at the moment.
+
+    Whether a command on its way was recorded is not known. Send the same again with the same
+    idempotency key: it happens once at most. Wait for `retry_after` seconds before you do.
+    """
+
+    status: ClassVar[int] = 503
+
+    def __init__(self, detail: str, retry_after: int = 1) -> None:
+        super().__init__(detail, retry_after=retry_after)

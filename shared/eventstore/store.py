@@ -95,11 +95,6 @@ class HouseNotOpen(Exception):
         super().__init__(f"The house {house!r} is not open. Open it with: SELECT open_house(name)")
 
 
-class Unreachable(Exception):
-    """The store does not answer. Whether a batch on its way was recorded is not known: send the
-    same again, its command ids tell."""
-
-
 class EventStore(Protocol):
     """One append-only log a house, gapless and in commit order, with its ledger."""
 

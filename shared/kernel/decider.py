@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 State = TypeVar("State")
 Event = TypeVar("Event")
@@ -20,7 +20,7 @@ class Decider(Generic[State, Event]):
 
     initial: Callable[[str], State]
     evolve: Callable[[State, Event], State]
-    state_type: type[State]
+    state_type: Any
     format: str
 
     def fold(self, state: State, events: Iterable[Event]) -> State:

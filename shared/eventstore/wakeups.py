@@ -1,0 +1,89 @@
+"""Telling followers that a log has grown: at once in this process, through Redis in others.
+
+A courtesy and never a truth: a message may be lost, and Redis may be gone. Whoever waits looks
+into the log again after a while in any case.
+"""
+
+import asyncio
+from collections import defaultdict
+from contextlib import suppress
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+_CHANNEL = "croupier:appended:"
+_RETRY_SECONDS = 1.0
+
+
+class Wakeups:
+    """Use it as `async with Wakeups(redis) as wakeups`; without Redis it serves one process."""
+
+    def __init__(self, redis: "Redis | None" = None) -> None:
+        self._redis = redis
+        self._newest: dict[str, int] = {}
+        self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._outbox: dict[str, int] = {}
+        self._publishing: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self.connected = False
+        """Whether we hear of other processes."""
+
+    async def __aenter__(self) -> "Wakeups":
+        if self._redis:
+            self._listening = asyncio.create_task(self._listen(self._redis))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in (self._listening, self._publishing):
+            if task:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    def announce(self, house: str, position: int) -> None:
+        """Say that the log of a house ends at a position. Returns at once, never raises."""
+        self._note(house, position)
+        if self._redis:
+            self._outbox[house] = position
+            if self._publishing is None or self._publishing.done():
+                self._publishing = asyncio.create_task(self._publish(self._redis))
+
+    async def wait(self, house: str, after: int, timeout_seconds: float) -> bool:
+        """Returns True when the log is known to go beyond `after`, False when time is over."""
+        if self._newest.get(house, 0) > after:
+            return True
+        grown = asyncio.Event()
+        self._waiting[house].add(grown)
+        try:
+            await asyncio.wait_for(grown.wait(), timeout_seconds)
+            return True
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting[house].discard(grown)
+
+    def _note(self, house: str, position: int) -> None:
+        if position > self._newest.get(house, 0):
+            self._newest[house] = position
+            for grown in self._waiting[house]:
+                grown.set()
+
+    async def _publish(self, redis: "Redis") -> None:
+        """Sends the newest position of each house; what came before it is old news."""
+        while self._outbox:
+            house, position = self._outbox.popitem()
+            with suppress(RedisError, OSError):
+                await redis.publish(_CHANNEL + house, position)
+
+    async def _listen(self, redis: "Redis") -> None:
+        while True:
+            with suppress(RedisError, OSError):
+                async with redis.pubsub() as channel:
+                    await channel.psubscribe(_CHANNEL + "*")
+                    self.connected = True
+                    async for message in channel.listen():
+                        if message["type"] == "pmessage":
+                            name = message["channel"].decode()
+                            self._note(name.removeprefix(_CHANNEL), int(message["data"]))
+            self.connected = False
+            await asyncio.sleep(_RETRY_SECONDS)
