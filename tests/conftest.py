@@ -18,6 +18,7 @@ import psycopg
 import pytest
 import redis
 
+from shared.eventstore.migrate import upgrade
 from shared.local.postgres import LocalPostgres
 from shared.local.process import end, password
 from shared.local.valkey import LocalValkey
@@ -42,7 +43,7 @@ class Cluster:
             # The group role belongs to the whole cluster: one migration at a time.
             admin.execute("SELECT pg_advisory_lock(hashtext('croupier tests'))")
             admin.execute(f"CREATE DATABASE {self._template}")
-            migrate(self._url(self._template))
+            upgrade(self._url(self._template))
             admin.execute(f"CREATE ROLE {self._role} LOGIN PASSWORD '{self._password}'")
             admin.execute(f"GRANT croupier_app TO {self._role}")
 
@@ -81,16 +82,6 @@ class Mortal:
 
     def start(self) -> None:
         self.postgres.start()
-
-
-def migrate(owner_url: str) -> None:
-    try:
-        from shared.eventstore.migrate import upgrade
-    except ImportError:
-        with psycopg.connect(owner_url, autocommit=True) as owner:
-            owner.execute("CREATE ROLE croupier_app")
-        return
-    upgrade(owner_url)
 
 
 @pytest.fixture(scope="session")

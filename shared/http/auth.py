@@ -1,6 +1,7 @@
 """Who is calling: `Authorization: Bearer ck_<prefix>_<secret>`, and what that key may do."""
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from hmac import compare_digest
 from math import inf
 from time import monotonic
@@ -9,8 +10,10 @@ from typing import Annotated, Any, ClassVar, Final
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from msgspec import Struct
-from psycopg_pool import AsyncConnectionPool
+from psycopg import OperationalError
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from shared.eventstore.rejections import Unreachable
 from shared.http.keys import Scope, hashed, split
 from shared.kernel.rejected import Rejected
 
@@ -74,29 +77,35 @@ class Keys:
         self._clock = clock
         self._remembered: dict[bytes, tuple[Caller | None, float]] = {}
 
-    async def authenticate(self, authorization: str | None) -> Caller:
-        """The caller behind the value of an `Authorization` header. Raises `Unauthenticated`."""
-        scheme, _, token = (authorization or "").partition(" ")
-        parts = split(token) if scheme.lower() == "bearer" else None
-        if not parts:
-            raise Unauthenticated("Send the header Authorization: Bearer ck_….")
-        fingerprint = hashed(token)  # A dump of our memory shall hold no key.
+    async def authenticate(self, authorization: bytes | None) -> Caller:
+        """The caller behind the value of an `Authorization` header.
+
+        Raises `Unauthenticated`, and `Unreachable` when the key has to be looked up in vain.
+        """
+        fingerprint = sha256(authorization or b"").digest()  # A dump of our memory holds no key.
         caller, until = self._remembered.get(fingerprint, (None, 0.0))
         if until <= self._clock():
-            caller = await self._look_up(fingerprint, *parts)
+            caller = await self._look_up(fingerprint, authorization or b"")
         if not caller:
             raise Unauthenticated("This key is unknown, expired or revoked.")
         return caller
 
-    async def _look_up(self, fingerprint: bytes, prefix: str, secret: str) -> Caller | None:
+    async def _look_up(self, fingerprint: bytes, authorization: bytes) -> Caller | None:
+        scheme, _, token = authorization.decode("latin-1").partition(" ")
+        parts = split(token) if scheme.lower() == "bearer" else None
+        if not parts:
+            raise Unauthenticated("Send the header Authorization: Bearer ck_….")
         now = self._clock()
-        caller, seconds_left = await self._read(prefix, hashed(secret))
+        try:
+            caller, seconds_left = await self._read(*parts)
+        except (OperationalError, PoolTimeout) as error:
+            raise Unreachable("API keys cannot be looked up.") from error
         if len(self._remembered) >= _MOST_REMEMBERED:
             self._remembered.clear()
         self._remembered[fingerprint] = caller, now + min(REMEMBERED_SECONDS, seconds_left)
         return caller
 
-    async def _read(self, prefix: str, secret_hash: bytes) -> tuple[Caller | None, float]:
+    async def _read(self, prefix: str, secret: str) -> tuple[Caller | None, float]:
         """The caller, and for how many seconds its key is valid."""
         async with self._pool.connection() as connection:
             rows = await connection.execute(
@@ -110,7 +119,7 @@ class Keys:
                 (prefix,),
             )
             async for house, name, scopes, kept_hash, seconds_left in rows:
-                if compare_digest(kept_hash, secret_hash):
+                if compare_digest(kept_hash, hashed(secret)):
                     caller = Caller(house, f"key/{name}/{prefix}", frozenset(scopes))
                     return caller, seconds_left
         return None, inf
@@ -136,7 +145,7 @@ def caller_with(scope: Scope) -> Any:
         _: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     ) -> Caller:
         keys: Keys = request.app.state.keys
-        found = await keys.authenticate(request.headers.get("authorization"))
-        return found.require(scope)
+        raw = dict(request.headers.raw)
+        return (await keys.authenticate(raw.get(b"authorization"))).require(scope)
 
     return Depends(caller)

@@ -62,6 +62,20 @@ def create(
     return f"ck_{prefix}_{secret}"
 
 
+def works(owner: Connection, house: str, token: str) -> bool:
+    """Whether a house knows this key, and it is neither expired nor revoked."""
+    prefix, secret = split(token) or ("", "")
+    found = owner.execute(
+        """
+        SELECT FROM api_key
+         WHERE house = %s AND prefix = %s AND secret_hash = %b AND revoked_at IS NULL
+           AND (expires_at IS NULL OR expires_at > now())
+        """,
+        (house, prefix, hashed(secret)),
+    )
+    return found.rowcount == 1
+
+
 def listed(owner: Connection, house: str) -> list[Key]:
     """The keys of a house, also the revoked ones, oldest first."""
     with owner.cursor(row_factory=class_row(Key)) as cursor:

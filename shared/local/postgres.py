@@ -102,8 +102,9 @@ class LocalPostgres:
         command += ["--no-instructions", *(("--no-sync",) if self._disposable else ())]
         if _major(binaries) >= 17:
             command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-        if self._spawn(command).wait():
-            raise CannotStart(f"Postgres cannot begin: {self._last_words()} {_INSTEAD}")
+        with self._spawn(command) as initdb:
+            if initdb.wait():
+                raise CannotStart(f"Postgres cannot begin: {self._last_words()} {_INSTEAD}")
         unfinished.rename(self.data)
 
     def _started(self, binaries: Path) -> bool:

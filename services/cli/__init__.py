@@ -1,0 +1,38 @@
+"""`croupier`: what an operator types. A group of commands is a module beside this one."""
+
+import sys
+
+import psycopg
+from rich.console import Console
+from typer import Typer
+
+from services.cli import database, keys, serving
+from services.cli.refused import Refused
+from services.settings import WrongSettings
+from shared.local.process import CannotStart
+
+app = Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A blackjack backend whose every deal can be audited.",
+)
+app.command()(serving.up)
+app.command()(serving.serve)
+app.command()(database.migrate)
+app.add_typer(keys.app, name="keys")
+
+
+def main() -> None:
+    """Whatever an operator can put right is answered with a sentence, never with a traceback."""
+    try:
+        app()
+    except (Refused, WrongSettings, CannotStart) as refused:
+        _complain(str(refused))
+    except psycopg.OperationalError as error:
+        _complain(f"The database does not answer; see DATABASE_URL. {error}")
+
+
+def _complain(sentence: str) -> None:
+    Console(stderr=True, soft_wrap=True, highlight=False).print(sentence, markup=False)
+    sys.exit(1)

@@ -1,0 +1,41 @@
+"""The schema, and the house that plays in it."""
+
+from urllib.parse import unquote, urlsplit
+
+import psycopg
+from psycopg import sql
+
+from services.cli.embedded import a_database
+from services.cli.refused import Refused
+from services.settings import Settings
+from shared.eventstore.migrate import current, head, open_house, upgrade
+
+
+def migrate() -> None:
+    """Bring the database to this version, and open the house (CROUPIER_HOUSE).
+
+    Runs as the role of CROUPIER_MIGRATION_URL, and lets the role of DATABASE_URL serve.
+    """
+    with a_database(Settings.from_environment()) as settings:
+        prepare(settings)
+        print(f"The database is at revision {head()}, and the house {settings.house!r} is open.")
+
+
+def prepare(settings: Settings) -> None:
+    """Migrates, opens the house, and lets the role of DATABASE_URL serve."""
+    upgrade(settings.owner_url)
+    open_house(settings.owner_url, settings.house)
+    with psycopg.connect(settings.owner_url, autocommit=True) as owner:
+        serving = unquote(urlsplit(settings.database_url).username or "")
+        if serving and serving != owner.info.user:
+            owner.execute(sql.SQL("GRANT croupier_app TO {}").format(sql.Identifier(serving)))
+
+
+def must_be_current(settings: Settings) -> None:
+    """Raises `Refused` when the database is not at the revision that this program needs."""
+    found, needed = current(settings.database_url), head()
+    if found != needed:
+        raise Refused(
+            f"The database is at revision {found or 'none'}, this program needs {needed}. "
+            "Run `croupier migrate`."
+        )

@@ -1,0 +1,103 @@
+"""What is not set is there all the same: servers of our own, and keys kept beside their data."""
+
+import fcntl
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from services.cli.refused import Refused
+from services.settings import SeedKey, Settings, parse_seed_keys
+from shared.local.postgres import LocalPostgres
+from shared.local.process import kept, password
+from shared.local.valkey import LocalValkey
+
+_NAME = "croupier"
+"""The embedded database, and the login that serves from it."""
+
+
+@contextmanager
+def everything(settings: Settings) -> Iterator[Settings]:
+    """Settings in which nothing is missing; the servers of our own stop at the end.
+
+    Raises `Refused` when another process keeps its servers in the same directory.
+    """
+    with ExitStack() as running:
+        if not running.enter_context(alone_in(settings.home)):
+            raise Refused(
+                f"A croupier runs on {settings.home} already. Stop it first, or set CROUPIER_HOME "
+                "to another directory."
+            )
+        found: dict[str, Any] = {"seed_keys": settings.seed_keys or local_seed_keys(settings.home)}
+        if not settings.database_url:
+            found |= running.enter_context(_postgres(settings.home, stop=True))
+        if not settings.redis_url:
+            found |= running.enter_context(_valkey(settings.home))
+        yield settings.model_copy(update=found)
+
+
+@contextmanager
+def a_database(settings: Settings) -> Iterator[Settings]:
+    """Settings with a database: of our own, when none is set. One that already runs is shared."""
+    if settings.database_url:
+        yield settings
+        return
+    with (
+        alone_in(settings.home) as alone,
+        _postgres(settings.home, stop=alone) as found,
+    ):
+        yield settings.model_copy(update=found)
+
+
+@contextmanager
+def alone_in(home: Path) -> Iterator[bool]:
+    """Whether no other process works in this directory; until the end, or our death, none will."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def local_seed_keys(home: Path) -> tuple[SeedKey, ...]:
+    """The keys that seal seeds on this machine, made when there are none."""
+    made = urlsafe_b64encode(secrets.token_bytes(32)).decode()
+    keys = parse_seed_keys(kept(home / "seed.keys", lambda: f"local-{secrets.token_hex(3)}:{made}"))
+    assert isinstance(keys, tuple)
+    return keys
+
+
+@contextmanager
+def _postgres(home: Path, *, stop: bool) -> Iterator[dict[str, str]]:
+    """A database and two roles: its owner, who migrates, and a login that only serves."""
+    server = LocalPostgres(home / "postgres")
+    try:
+        server.start()
+        secret = kept(home / "postgres" / "serving.password", password)
+        with psycopg.connect(server.url(), autocommit=True) as owner:
+            if not owner.execute("SELECT FROM pg_roles WHERE rolname = %s", (_NAME,)).rowcount:
+                owner.execute(f"CREATE ROLE {_NAME} LOGIN PASSWORD '{secret}'".encode())
+            if not owner.execute("SELECT FROM pg_database WHERE datname = %s", (_NAME,)).rowcount:
+                owner.execute(f"CREATE DATABASE {_NAME}".encode())
+        serving = f"postgresql://{_NAME}:{secret}@127.0.0.1:{server.port}/{_NAME}"
+        yield {"database_url": serving, "migration_url": server.url(_NAME)}
+    finally:
+        if stop:
+            server.stop()
+
+
+@contextmanager
+def _valkey(home: Path) -> Iterator[dict[str, str]]:
+    server = LocalValkey(home / "valkey")
+    try:
+        server.start()
+        yield {"redis_url": server.url()}
+    finally:
+        server.stop()
