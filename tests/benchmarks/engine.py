@@ -9,7 +9,6 @@ results of all rounds are compared.
 from collections.abc import Iterable, Sequence
 from functools import partial
 from random import Random
-from statistics import median
 from time import perf_counter
 from typing import Protocol
 
@@ -20,7 +19,7 @@ from services.blackjack.domain.commands import Bet, Hit, Open, Sit, Stand
 from services.blackjack.domain.decide import decide, open_table
 from services.blackjack.domain.shoe import SealedSeed
 from services.blackjack.domain.table import Round, evolve
-from tests.benchmarks.measure import Run, in_turns, ratio
+from tests.benchmarks.measure import Run, in_turns, middle, ratio
 from tests.benchmarks.peers import STAND_AT, Blackjack21, BlackjackApi, Cards
 from tests.benchmarks.report import Goal, Part
 
@@ -72,13 +71,13 @@ def compare(quick: bool) -> Part:
     engines = {engine.__name__: engine(rounds) for engine in (Croupier, Blackjack21, BlackjackApi)}
     results = {name: play_all(engine) for name, engine in engines.items()}
     passes, repetitions = (1, 3) if quick else (10, 7)
-    contestants = {name: partial(timed, engine, passes) for name, engine in engines.items()}
-    runs = in_turns(contestants, repetitions)
+    sides = {name: partial(timed, engine, passes) for name, engine in engines.items()}
+    runs = in_turns(sides, repetitions)
     ours = results["Croupier"]
     rows = [
         {
             "engine": name,
-            "rounds_per_second": median(run.per_second for run in of),
+            "rounds_per_second": middle(of, "per_second"),
             "ratio_to_croupier": ratio(of, runs["Croupier"]),
             "same_result_as_croupier": sum(map(int.__eq__, ours, results[name])) / len(ours),
         }

@@ -1,42 +1,62 @@
--- The rows of an append, in tables without a gapless log, a check or a trigger: less than Croupier's.
-DROP SCHEMA IF EXISTS floor CASCADE;
+-- The rows and indexes of Croupier's append, in plain tables of their own: no gapless positions,
+-- no partitions, no checks, no triggers.
 CREATE SCHEMA floor;
 
-CREATE TABLE floor.stream_head (stream text PRIMARY KEY, version bigint NOT NULL)
-  WITH (fillfactor = 50);
-
-CREATE TABLE floor.event (
-  position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  stream text NOT NULL,
-  version bigint NOT NULL,
-  type text NOT NULL,
-  envelope bytea NOT NULL,
-  leaf bytea NOT NULL,
-  chain bytea NOT NULL,
-  recorded_at timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (stream, version)
+CREATE TABLE floor.event_log (
+    house          text        NOT NULL,
+    position       bigint      GENERATED ALWAYS AS IDENTITY,
+    stream         text        NOT NULL,
+    version        bigint      NOT NULL,
+    type           text        NOT NULL,
+    schema_version integer     NOT NULL,
+    command_id     text        NOT NULL,
+    envelope       bytea       NOT NULL,
+    leaf           bytea       NOT NULL,
+    chain          bytea       NOT NULL,
+    recorded_at    timestamptz NOT NULL,
+    PRIMARY KEY (house, position)
 );
+CREATE INDEX event_log_stream ON floor.event_log (house, stream, version);
 
-CREATE TABLE floor.account (account text PRIMARY KEY, balance bigint NOT NULL)
-  WITH (fillfactor = 50);
-
-CREATE TABLE floor.posting (
-  position bigint NOT NULL,
-  line int NOT NULL,
-  account text NOT NULL,
-  amount bigint NOT NULL,
-  balance_after bigint NOT NULL,
-  PRIMARY KEY (position, line)
-);
+CREATE TABLE floor.stream_head (
+    house   text   NOT NULL,
+    stream  text   NOT NULL,
+    version bigint NOT NULL,
+    PRIMARY KEY (house, stream)
+) WITH (fillfactor = 50);
 
 CREATE TABLE floor.command_outcome (
-  command_id text PRIMARY KEY,
-  request_hash bytea NOT NULL,
-  first_position bigint NOT NULL,
-  last_position bigint NOT NULL
+    house          text   NOT NULL,
+    command_id     text   NOT NULL,
+    request_hash   bytea  NOT NULL,
+    stream         text   NOT NULL,
+    version        bigint NOT NULL,
+    first_position bigint NOT NULL,
+    last_position  bigint NOT NULL,
+    PRIMARY KEY (house, command_id)
 );
 
-INSERT INTO floor.stream_head SELECT 'table-' || n, 0 FROM generate_series(1, 20000) n;
-INSERT INTO floor.account SELECT 'table/table-' || n || '/in_play', 0 FROM generate_series(1, 20000) n;
+CREATE TABLE floor.account (
+    house   text   NOT NULL,
+    account text   NOT NULL,
+    balance bigint NOT NULL,
+    PRIMARY KEY (house, account)
+) WITH (fillfactor = 50);
+
+CREATE TABLE floor.posting (
+    house         text    NOT NULL,
+    position      bigint  NOT NULL,
+    line          integer NOT NULL,
+    account       text    NOT NULL,
+    amount        bigint  NOT NULL,
+    balance_after bigint  NOT NULL,
+    PRIMARY KEY (house, position, line)
+);
+CREATE INDEX posting_account ON floor.posting (house, account, position, line);
+
+INSERT INTO floor.stream_head
+SELECT 'local', 'table-' || n, 0 FROM generate_series(1, 20000) n;
 INSERT INTO floor.account
-  SELECT 'table/table-' || n || '/player/ada/stack', 0 FROM generate_series(1, 20000) n;
+SELECT 'local', 'table/table-' || n || kind, 0
+FROM generate_series(1, 20000) n, unnest(ARRAY['/bank', '/player/ada/stack']) kind;
+ANALYZE floor.stream_head, floor.account;

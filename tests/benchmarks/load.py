@@ -10,7 +10,6 @@ but not counted. Any refusal ends the run: nothing is measured that did not work
 
 import argparse
 import asyncio
-import json
 import secrets
 from time import perf_counter
 from urllib.parse import urlsplit
@@ -96,6 +95,15 @@ class Connection(asyncio.Protocol):
             self._answer.set_exception(exc or Refused("the service closed the connection"))
 
 
+class Visit(msgspec.Struct, frozen=True):
+    """What a load found. `played` counts the commands of the warm-up too."""
+
+    played: int
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+
+
 class Load:
     """All connections of a run, and what they count."""
 
@@ -105,19 +113,21 @@ class Load:
         self._connections = connections
         self._seconds = seconds
         self._run = secrets.token_hex(4)
+        self._played = 0
         self._latencies: list[float] = []
 
-    async def run(self) -> dict[str, float]:
-        """Commands a second, and how long they took."""
+    async def run(self) -> Visit:
+        """Play until the time is over."""
         self._begin = perf_counter() + WARM_UP_SECONDS
         self._end = self._begin + self._seconds
         await asyncio.gather(*map(self._play_tables, range(self._connections)))
         milliseconds = [1000 * seconds for seconds in self._latencies]
-        return {
-            "commands_per_second": len(milliseconds) / self._seconds,
-            "p50_ms": percentile(milliseconds, 0.5),
-            "p99_ms": percentile(milliseconds, 0.99),
-        }
+        return Visit(
+            played=self._played,
+            per_second=len(milliseconds) / self._seconds,
+            p50_ms=percentile(milliseconds, 0.5),
+            p99_ms=percentile(milliseconds, 0.99),
+        )
 
     async def _play_tables(self, number: int) -> None:
         host, port = self._address.hostname, self._address.port
@@ -145,6 +155,7 @@ class Load:
             sent = perf_counter()
             body = await connection.request("POST", path, command, f"{name}.{number}")
             received = perf_counter()
+            self._played += 1
             if received > self._end:
                 return
             if sent >= self._begin:
@@ -175,7 +186,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8.0)
     options = parser.parse_args()
     load = Load(options.url, options.key, options.connections, options.seconds)
-    print(json.dumps(uvloop.run(load.run())))
+    print(msgspec.json.encode(uvloop.run(load.run())).decode())
 
 
 if __name__ == "__main__":

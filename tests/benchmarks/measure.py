@@ -14,22 +14,22 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Run(Struct, frozen=True):
-    """One repetition of one contestant. CPU times are microseconds a command, None: not known."""
+    """One repetition of one side. CPU times are microseconds a command, None: not known."""
 
     per_second: float
-    client_cpu_us: float | None = None
+    cpu_us: float | None = None
     postgres_cpu_us: float | None = None
     p50_ms: float | None = None
     p99_ms: float | None = None
 
 
-def in_turns(contestants: Mapping[str, Callable[[], T]], repetitions: int) -> dict[str, list[T]]:
-    """Every contestant once a repetition; every second repetition in the opposite order."""
-    results: dict[str, list[T]] = {name: [] for name in contestants}
+def in_turns(sides: Mapping[str, Callable[[], T]], repetitions: int) -> dict[str, list[T]]:
+    """Every side once a repetition; every second repetition in the opposite order."""
+    results: dict[str, list[T]] = {name: [] for name in sides}
     for repetition in range(repetitions):
-        names = list(contestants)
+        names = list(sides)
         for name in names if repetition % 2 == 0 else reversed(names):
-            results[name].append(contestants[name]())
+            results[name].append(sides[name]())
     return results
 
 
@@ -37,6 +37,12 @@ def ratio(ours: Sequence[Run], theirs: Sequence[Run]) -> float:
     """The median of the ratios of each repetition: drift between repetitions cancels out."""
     pairs = zip(ours, theirs, strict=True)
     return median(a.per_second / b.per_second for a, b in pairs)
+
+
+def middle(runs: Sequence[Run], figure: str) -> float | None:
+    """The median of one figure over all repetitions; None where it is not known."""
+    known = [value for run in runs if (value := getattr(run, figure)) is not None]
+    return median(known) if known else None
 
 
 def percentile(values: Sequence[float], share: float) -> float:

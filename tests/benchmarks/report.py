@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,9 +11,24 @@ from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
+from tests.benchmarks.measure import Run, middle, ratio
+
 Cell: TypeAlias = str | float | None
 Row: TypeAlias = dict[str, Cell]
-"""One contestant. Keys are the columns, with their units last; None: not known here."""
+"""One side. Keys are the columns, with their units last; None: not known here."""
+
+
+def row(side: str, runs: Sequence[Run], reference: str, of_reference: Sequence[Run]) -> Row:
+    """The figures of one side: medians of its repetitions, and its ratio to a reference side."""
+    return {
+        "side": side,
+        "commands_per_second": middle(runs, "per_second"),
+        f"ratio_to_{reference}": ratio(runs, of_reference),
+        "p50_ms": middle(runs, "p50_ms"),
+        "p99_ms": middle(runs, "p99_ms"),
+        "cpu_us": middle(runs, "cpu_us"),
+        "postgres_cpu_us": middle(runs, "postgres_cpu_us"),
+    }
 
 
 class Goal(Struct, frozen=True):
@@ -24,7 +40,7 @@ class Goal(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """One comparison: its contestants, the goals it answers, and free text such as a profile."""
+    """One comparison: its sides, the goals it answers, and free text such as a profile."""
 
     name: str
     rows: list[Row]
@@ -69,10 +85,16 @@ def show(report: Report, console: Console) -> None:
 def _table(part: Part) -> Table:
     table = Table(title=part.name, title_justify="left", title_style="bold")
     for number, column in enumerate(part.rows[0]):
-        table.add_column(column.replace("_", " "), justify="right" if number else "left")
+        table.add_column(_header(column), justify="right" if number else "left", no_wrap=True)
     for row in part.rows:
         table.add_row(*map(_cell, row.values()))
     return table
+
+
+def _header(column: str) -> str:
+    """`commands_per_second` → `commands/s`, `ratio_to_floor` → `÷ floor`, `cpu_us` → `CPU µs`."""
+    short = column.replace("_per_second", "/s").replace("ratio_to_", "÷ ").replace("_us", " µs")
+    return short.replace("_", " ").replace("cpu", "CPU")
 
 
 def _cell(value: Cell) -> str:

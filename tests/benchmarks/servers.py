@@ -11,8 +11,10 @@ import psycopg
 from msgspec import Struct
 from psycopg import sql
 
+from shared.eventstore.migrate import open_house, upgrade
 from shared.local.postgres import LocalPostgres
 
+HOUSE = "local"
 DURABILITY = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
 
 
@@ -52,6 +54,24 @@ def postgres() -> Iterator[Postgres]:
             yield _described(server.url())
         finally:
             server.stop()
+
+
+@contextmanager
+def croupier_database(server: Postgres) -> Iterator[str]:
+    """A migrated database with the house `local` open; yields its owner's URL."""
+    with server.database("bench_croupier") as url:
+        upgrade(url)
+        open_house(url, HOUSE)
+        yield url
+
+
+@contextmanager
+def naive_database(server: Postgres) -> Iterator[str]:
+    """A database with the naive service's tables."""
+    with server.database("bench_naive") as url:
+        with psycopg.connect(url) as connection:
+            connection.execute(Path(__file__).with_name("naive.sql").read_bytes())
+        yield url
 
 
 def _described(url: str) -> Postgres:
