@@ -27,7 +27,9 @@ from tests.benchmarks.serving import Served, Service
 
 CONNECTIONS = 64
 WANTED = 5.0
-UVICORN = ("--port={port}", "--http=httptools", "--no-access-log", "--log-level=warning")
+CROUPIER = str(Path(sys.executable).with_name("croupier"))
+NAIVE = ("-m", "uvicorn", "tests.benchmarks.naive:app", "--port={port}", "--http=httptools")
+NAIVE += ("--no-access-log", "--log-level=warning")
 
 
 def compare(postgres: Postgres, quick: bool, profile: bool) -> Part:
@@ -84,7 +86,7 @@ def croupier(postgres: Postgres) -> Iterator[Service]:
             "CROUPIER_PORT": "{port}",
             "CROUPIER_SEED_KEYS": f"bench:{seed_key}",
         }
-        yield Service("services.cli", ("serve",), environment, key)
+        yield Service((CROUPIER, "serve"), environment, key)
 
 
 @contextmanager
@@ -93,4 +95,4 @@ def naive(postgres: Postgres) -> Iterator[Service]:
     with naive_database(postgres) as url:
         key = secrets.token_hex(16)
         environment = {"NAIVE_DATABASE_URL": url, "NAIVE_KEY": key}
-        yield Service("uvicorn", ("tests.benchmarks.naive:app", *UVICORN), environment, key)
+        yield Service(NAIVE, environment, key)

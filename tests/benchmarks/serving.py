@@ -25,9 +25,8 @@ class Served(Struct, frozen=True):
 
 
 class Service(Struct, frozen=True):
-    """How to start a service: the module and its arguments, `{port}` in them where it belongs."""
+    """How to start a service: what Python runs, and in which environment; `{port}` in both."""
 
-    module: str
     arguments: Sequence[str]
     environment: Mapping[str, str]
     key: str
@@ -37,14 +36,14 @@ class Service(Struct, frozen=True):
         """Runs while the context does; with `profile`, under pyinstrument and slower."""
         port = str(free_port())
         profiler = ["-m", "pyinstrument", "--renderer=text", f"--outfile={profile}"]
-        command = [sys.executable, *(profiler if profile else ()), "-m", self.module]
-        command += [argument.format(port=port) for argument in self.arguments]
+        arguments = [argument.format(port=port) for argument in self.arguments]
+        command = [sys.executable, *(profiler if profile else ()), *arguments]
         settings = {name: value.format(port=port) for name, value in self.environment.items()}
         process = subprocess.Popen(command, env={**os.environ, **settings})
         try:
             until(lambda: answers(int(port)) or process.poll() is not None, PATIENCE_SECONDS)
             if not answers(int(port)):
-                raise ConnectionRefusedError(f"{self.module} does not answer.")
+                raise ConnectionRefusedError(f"{self.arguments[0]} does not answer.")
             yield Served(f"http://127.0.0.1:{port}", self.key, process.pid)
         finally:
             process.send_signal(SIGINT)
