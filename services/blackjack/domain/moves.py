@@ -101,7 +101,8 @@ def _seat_candidates(table: Table, number: int, seat: Seat) -> Iterator[tuple[c.
         yield c.WithdrawBet(number), Move("withdraw_bet", number)
         yield c.SitOut(number), Move("sit_out", number)
     yield c.BuyIn(number, 1), Move("buy_in", number, min=1, max=MOST_CHIPS, step=1)
-    yield c.CashOut(number, 1), Move("cash_out", number, min=1, max=seat.stack, step=1)
+    most = min(seat.stack, MOST_CHIPS)
+    yield c.CashOut(number, 1), Move("cash_out", number, min=1, max=most, step=1)
     yield c.Leave(number), Move("leave", number)
 
 

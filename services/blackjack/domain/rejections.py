@@ -31,6 +31,24 @@ class UnknownTable(Rejected):
     status = 404
 
 
+class UnknownVersion(Rejected):
+    """The table has not been at that version.
+
+    Versions count the events of a table from 1; the newest is in its view.
+    """
+
+    status = 404
+
+
+class UnknownRound(Rejected):
+    """There is no such round.
+
+    Rounds are named by their table and number, such as `table-3.5`.
+    """
+
+    status = 404
+
+
 class TableExists(Rejected):
     """The table was opened before with other rules.
 

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct, json
 
 from services.blackjack.domain.cards import DECK, POINTS, Card, is_ace
 from services.blackjack.domain.rejections import RulesetNonsense
-from shared.kernel.chips import Chips, half
+from shared.kernel.chips import MOST_CHIPS, Chips, half
 
 
 class BetLimits(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,7 +62,7 @@ class Ruleset(Struct, frozen=True, kw_only=True):
 
     def bets(self, stack: int) -> range:
         """The opening bets that a player with this stack may place; empty when there is none."""
-        most = stack if self.bet.max is None else min(stack, self.bet.max)
+        most = min(stack, self.bet.max or MOST_CHIPS)
         if self.bet.half_of_stack:
             most = min(most, half(stack))
         return range(self.bet.min, most + 1, self.bet.step)

@@ -1,0 +1,174 @@
+"""The HTTP process: builds everything once and mounts each context's routes."""
+
+import gc
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+import msgspec
+from fastapi import APIRouter, FastAPI, Response
+from fastapi_offline import FastAPIOffline
+from msgspec import Struct
+from redis.asyncio import Redis
+
+from services.blackjack.api import commands as play_api
+from services.blackjack.api import tables as tables_api
+from services.blackjack.application.reading import table_stream
+from services.blackjack.application.shoes import Shoes
+from services.blackjack.application.tables import Tables
+from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
+from services.blackjack.projections import Catalogue
+from services.ledger import api as ledger_api
+from services.ledger.application import REGISTRY as LEDGER_EVENTS
+from services.ledger.application import Ledger
+from services.ledger.projections import Books
+from services.settings import Settings
+from shared.eventstore.batcher import Batcher
+from shared.eventstore.codec import Codec
+from shared.eventstore.postgres import PostgresStore
+from shared.eventstore.rejections import Unreachable
+from shared.eventstore.wakeups import Wakeups
+from shared.http import feed, openapi, problems
+from shared.http.auth import Keys
+from shared.http.openapi import answers
+from shared.http.requests import BodyLimit
+
+_DESCRIPTION: Final = """\
+Blackjack tables whose every deal can be audited.
+
+**The way of a round**: open a table (`PUT /v1/tables/{table}`), grant a player chips, then send
+commands. Every answer carries the table and its legal moves; a legal move is a command as it
+stands. Errors are problem documents; their `type` is a page that explains them.
+
+**Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
+
+**Nothing is secret for long**: each round commits to its shoe before the first card and reveals
+the seed after the last.
+"""
+_TAGS: Final = [
+    {"name": "Tables", "description": "Open, play, look."},
+    {"name": "Rounds", "description": "What was played."},
+    {"name": "Rulesets", "description": "The games, as data."},
+    {"name": "Ledger", "description": "Where the chips are."},
+    {"name": "Events", "description": "The log, for auditors."},
+    {"name": "Problems", "description": "What can go wrong, and what to do."},
+    {"name": "Operation", "description": "For whoever runs the service."},
+]
+
+
+class Health(Struct, frozen=True):
+    """Whether the process can serve. Without Redis it can: followers poll."""
+
+    status: Literal["ready", "not ready"]
+    database: Literal["reachable", "unreachable"]
+    redis: Literal["connected", "absent"]
+
+
+class Service:
+    """What one process is made of."""
+
+    def __init__(self, settings: Settings) -> None:
+        codec = Codec.of(Codec(BLACKJACK_EVENTS), Codec(LEDGER_EVENTS))
+        self.settings = settings
+        self.store = PostgresStore(settings.database_url)
+        self.redis = Redis.from_url(settings.redis_url) if settings.redis_url else None
+        self.wakeups = Wakeups(self.redis)
+        self.batcher = Batcher(self.store, on_appended=self.wakeups.announce)
+        self.keys = Keys(self.store.readers)
+        ring = {key.id: key.key for key in settings.seed_keys}
+        shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
+        self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
+        self.ledger = Ledger(self.batcher, codec, _now)
+        self.books = Books(self.store.readers)
+        self.catalogue = Catalogue(self.store.readers)
+
+    @asynccontextmanager
+    async def running(self, app: FastAPI) -> AsyncIterator[None]:
+        """Connected on the inside; leaving records what waits, then disconnects."""
+        async with AsyncExitStack() as stack:
+            if self.redis:
+                stack.push_async_callback(self.redis.aclose)
+            await stack.enter_async_context(self.store)
+            await stack.enter_async_context(self.wakeups)
+            await stack.enter_async_context(self.batcher)
+            _calm_the_collector()
+            yield
+            await self.tables.reading.loader.settle()
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The whole API over the database and the key ring of the settings."""
+    service = Service(settings)
+    app = FastAPIOffline(
+        title="Croupier",
+        version="1",
+        summary="A blackjack backend whose every deal can be audited.",
+        description=_DESCRIPTION,
+        openapi_tags=_TAGS,
+        redoc_url=None,
+        lifespan=service.running,
+    )
+    app.state.keys = service.keys
+    problems.install(app)
+    app.include_router(tables_api.routes(service.tables, service.catalogue))
+    app.include_router(ledger_api.routes(service.ledger, service.books))
+    feeds = feed.Feeds(service.store, service.wakeups.wait)
+    app.include_router(feed.routes(feeds, table_stream))
+    app.include_router(_operation(service))
+    app.add_middleware(BodyLimit)
+    app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)
+    openapi.publish(
+        app,
+        {**tables_api.PUBLISHED, **ledger_api.PUBLISHED, **feed.PUBLISHED, "Health": Health},
+        play_api.DESCRIPTION,
+    )
+    return app
+
+
+def _operation(service: Service) -> APIRouter:
+    router = APIRouter(tags=["Operation"], default_response_class=Response)
+    ready = {"status": "ready", "database": "reachable", "redis": "connected"}
+    unready = {"status": "not ready", "database": "unreachable", "redis": "absent"}
+
+    @router.get(
+        "/livez",
+        summary="Alive?",
+        responses={200: {"content": {"text/plain": {"example": "alive"}}}},
+    )
+    async def livez() -> Response:
+        """Whether the process answers. Touches nothing outside."""
+        return Response("alive", media_type="text/plain")
+
+    @router.get(
+        "/readyz",
+        summary="Ready?",
+        responses=answers("Health", "It can serve.", ready)
+        | answers("Health", "It cannot serve.", unready, status=503),
+    )
+    async def readyz() -> Response:
+        """Whether the database answers. Redis is a convenience: its absence is told, no fault."""
+        redis: Any = "connected" if service.wakeups.connected else "absent"
+        try:
+            await service.store.head(service.settings.house)
+        except Unreachable:
+            return _health(Health("not ready", "unreachable", redis), 503)
+        return _health(Health("ready", "reachable", redis), 200)
+
+    return router
+
+
+def _health(health: Health, status: int) -> Response:
+    return Response(msgspec.json.encode(health), status, media_type="application/json")
+
+
+def _calm_the_collector() -> None:
+    """What stands now stays for good: do not look at it again, and look seldom at the rest."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,87 @@
+"""What requests and answers look like, for the API's description."""
+
+from typing import Any, Final, get_args
+
+from services.blackjack.domain.commands import Command
+
+COMMANDS: Final[dict[str, Any]] = {cls.example["type"]: cls.example for cls in get_args(Command)}
+OPEN: Final[dict[str, Any]] = {
+    "a table of A2G": {"ruleset": "a2g", "host": "ada"},
+    "with limits of its own": {
+        "ruleset": "coinlounge",
+        "host": "ada",
+        "bet": {"min": 10, "max": 200, "step": 10},
+        "seats": 3,
+    },
+}
+TABLE: Final[dict[str, Any]] = {
+    "id": "table-3",
+    "ruleset": "a2g",
+    "version": 17,
+    "position": 241,
+    "phase": "player_turn",
+    "host": "ada",
+    "round": {
+        "id": "table-3.5",
+        "number": 5,
+        "commitment": "c12b7a4f0a9e0c4f5b1f3b6f8f0e6f2d1c9a7b5e3d1f9c7a5b3e1d0f8c6a4b2e",
+        "seed": None,
+    },
+    "dealer": {"cards": ["6c"], "hole": "face_down", "total": 6, "soft": False},
+    "seats": [
+        {
+            "seat": 1,
+            "player": "ada",
+            "stack": 180,
+            "bet": 20,
+            "insurance": 0,
+            "sits_out": False,
+            "leaving": False,
+            "hands": [
+                {
+                    "hand": 0,
+                    "cards": ["8h", "8c"],
+                    "total": 16,
+                    "soft": False,
+                    "stake": 20,
+                    "status": "playing",
+                }
+            ],
+        }
+    ],
+    "turn": {"seat": 1, "hand": 0},
+    "legal_moves": [
+        {"type": "hit", "seat": 1, "hand": 0},
+        {"type": "stand", "seat": 1, "hand": 0},
+        {"type": "double_down", "seat": 1, "hand": 0, "cost": 20},
+        {"type": "split", "seat": 1, "hand": 0, "cost": 20},
+        {"type": "leave", "seat": 1},
+    ],
+}
+EVENT: Final[dict[str, Any]] = {
+    "position": 241,
+    "version": 17,
+    "type": "blackjack.hands_dealt",
+    "data": {"hands": [[1, "8h", "8c"]], "upcard": "6c"},
+}
+ANSWER: Final[dict[str, Any]] = {"table": TABLE, "events": [EVENT]}
+RULESET: Final[dict[str, Any]] = {
+    "name": "a2g",
+    "title": "A2G Blackjack",
+    "version": "1.0.0",
+    "seats": 7,
+    "decks": 6,
+    "bet": {"min": 2, "step": 2, "max": 500, "half_of_stack": False},
+    "bankroll": "vault",
+    "deals": "server",
+    "peek": "never",
+    "insurance": "on_turn",
+    "naturals_settle": "at_resolution",
+    "natural_rounds_down": False,
+    "double_after_split": True,
+    "split": "same_rank",
+    "hands_per_seat": 4,
+    "surrender": False,
+    "hit_on_21": False,
+    "house_edge": "about 0.5 %",
+}

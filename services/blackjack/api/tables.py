@@ -1,0 +1,205 @@
+"""Routes of rulesets, tables and rounds, all but the hot one."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request, Response
+from msgspec import Struct
+
+from services.blackjack.api import examples
+from services.blackjack.application.answers import Answer
+from services.blackjack.application.tables import Tables
+from services.blackjack.domain.commands import Command, Open
+from services.blackjack.domain.rejections import (
+    RulesetNonsense,
+    TableExists,
+    UnknownRound,
+    UnknownRuleset,
+    UnknownTable,
+    UnknownVersion,
+)
+from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rulesets import PUBLISHED as RULESETS
+from services.blackjack.domain.rulesets import ruleset
+from services.blackjack.domain.view import TableView
+from services.blackjack.projections import Catalogue
+from shared.eventstore.rejections import Overloaded
+from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
+from shared.http.openapi import answers, refuses, takes
+from shared.http.paging import AfterName
+from shared.http.problems import BodyTooLarge, Malformed
+from shared.http.requests import cause, decoded, etag, header_map, replayed
+from shared.kernel.ids import ID_PATTERN
+
+MOST_TABLES_A_PAGE: Final = 100
+
+TableId = Annotated[str, Path(pattern=ID_PATTERN, description="The id.", examples=["table-3"])]
+Reader = Annotated[Caller, caller_with("read")]
+Player = Annotated[Caller, caller_with("play")]
+_REFUSED = refuses(Unauthenticated, Forbidden, Malformed)
+
+
+class TablePage(Struct, frozen=True):
+    """A part of the tables, by id. `next` continues it; null at the end."""
+
+    data: list[TableView]
+    next: str | None
+
+
+class RulesetPage(Struct, frozen=True):
+    """The published rulesets."""
+
+    data: list[Ruleset]
+    next: None = None
+
+
+PUBLISHED: Final[dict[str, Any]] = {
+    cls.__name__: cls for cls in (Answer, Open, Ruleset, RulesetPage, TablePage, TableView)
+} | {"Command": Command}
+
+
+def routes(tables: Tables, catalogue: Catalogue) -> APIRouter:
+    """The routes over the tables of a service."""
+    router = APIRouter(prefix="/v1", default_response_class=Response)
+    _rulesets(router)
+    _open(router, tables)
+    _look(router, tables, catalogue)
+    _rounds(router, tables, catalogue)
+    return router
+
+
+def _rulesets(router: APIRouter) -> None:
+    @router.get(
+        "/rulesets",
+        tags=["Rulesets"],
+        summary="The games",
+        responses=answers(
+            "RulesetPage", "All of them.", {"data": [examples.RULESET], "next": None}
+        ),
+    )
+    async def rulesets() -> Response:
+        """Every published ruleset, field by field. Needs no key."""
+        return _json(RulesetPage(list(RULESETS.values())))
+
+    @router.get(
+        "/rulesets/{name}",
+        tags=["Rulesets"],
+        summary="A game",
+        responses=answers("Ruleset", "The ruleset.", examples.RULESET) | refuses(UnknownRuleset),
+    )
+    async def one_ruleset(
+        name: Annotated[str, Path(description="Its name.", examples=["a2g"], max_length=64)],
+    ) -> Response:
+        """A published ruleset. Needs no key."""
+        return _json(ruleset(name))
+
+
+def _open(router: APIRouter, tables: Tables) -> None:
+    decoder = msgspec.json.Decoder(Open)
+
+    @router.put(
+        "/tables/{table}",
+        tags=["Tables"],
+        summary="Open a table",
+        responses=answers(
+            "Answer", "Opened before with this same body.", {"table": examples.TABLE, "events": []}
+        )
+        | answers("Answer", "The table is open.", examples.ANSWER, status=201)
+        | refuses(Unauthenticated, Forbidden, UnknownRuleset, TableExists)
+        | refuses(BodyTooLarge, Malformed, RulesetNonsense, Overloaded),
+        openapi_extra=takes("Open", examples.OPEN),
+    )
+    async def open_table(request: Request, caller: Player, table: TableId) -> Response:
+        """Open a table under an id of your choice. Safe to repeat.
+
+        `bet` and `seats` override the limits of the ruleset; `host` is who deals where the host
+        deals, otherwise the first to sit.
+        """
+        command = await decoded(request, decoder)
+        opened = await tables.open(cause(caller, header_map(request.scope)), table, command)
+        return _json(
+            opened.answer,
+            status=200 if opened.replayed else 201,
+            headers=_tag(opened.answer.table) | replayed(opened.replayed),
+        )
+
+
+def _look(router: APIRouter, tables: Tables, catalogue: Catalogue) -> None:
+    @router.get(
+        "/tables",
+        tags=["Tables"],
+        summary="All tables",
+        responses=answers("TablePage", "By id.", {"data": [examples.TABLE], "next": None})
+        | _REFUSED,
+    )
+    async def every_table(
+        caller: Reader,
+        after: AfterName = "",
+        limit: Annotated[
+            int, Query(ge=1, le=MOST_TABLES_A_PAGE, description="How many at most.")
+        ] = 20,
+    ) -> Response:
+        """The tables of the house, each as it is now."""
+        ids = await catalogue.tables(caller.house, after, limit)
+        views = [await tables.reading.table(caller.house, table_id) for table_id in ids]
+        return _json(TablePage(views, ids[-1] if len(ids) == limit else None))
+
+    @router.get(
+        "/tables/{table}",
+        tags=["Tables"],
+        summary="A table",
+        responses=answers("TableView", "The table.", examples.TABLE)
+        | _REFUSED
+        | refuses(UnknownTable, UnknownVersion),
+    )
+    async def one_table(
+        caller: Reader,
+        table: TableId,
+        version: Annotated[
+            int | None, Query(ge=1, le=2**53, description="A past version, to see it again.")
+        ] = None,
+    ) -> Response:
+        """A table with its legal moves: now, or as it was at any version."""
+        found = await tables.reading.table(caller.house, table, version)
+        return _json(found, headers=_tag(found))
+
+
+def _rounds(router: APIRouter, tables: Tables, catalogue: Catalogue) -> None:
+    @router.get(
+        "/rounds/{round}",
+        tags=["Rounds"],
+        summary="A round",
+        responses=answers("Answer", "The round.", examples.ANSWER)
+        | _REFUSED
+        | refuses(UnknownRound),
+    )
+    async def one_round(
+        caller: Reader,
+        round: Annotated[
+            str,
+            Path(
+                pattern=rf"{ID_PATTERN.rstrip('$')}\.[1-9][0-9]{{0,14}}$",
+                description="The round's id: its table and number.",
+                examples=["table-3.5"],
+            ),
+        ],
+    ) -> Response:
+        """The table as the round left it, or is now, with all that happened since the first bet."""
+        table, _, number = round.rpartition(".")
+        span = await catalogue.round(caller.house, table, int(number))
+        if span is None:
+            raise UnknownRound(f"There is no round {round}.")
+        return _json(await tables.reading.span(caller.house, table, *span))
+
+
+def _tag(table: TableView) -> dict[str, str]:
+    return {"ETag": etag(table.version)}
+
+
+def _json(value: Struct, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(
+        msgspec.json.encode(value),
+        status_code=status,
+        headers=headers,
+        media_type="application/json",
+    )

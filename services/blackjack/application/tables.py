@@ -1,0 +1,189 @@
+"""Opening tables and playing on them: load, decide, append."""
+
+from asyncio import Lock
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from weakref import WeakValueDictionary
+
+from services.blackjack.application.answers import Answer, Answered, EventView
+from services.blackjack.application.reading import Reading, table_stream
+from services.blackjack.application.shoes import Shoes
+from services.blackjack.domain import commands as c
+from services.blackjack.domain import events as e
+from services.blackjack.domain.decide import Decision, decide, open_table
+from services.blackjack.domain.rejections import TableExists, UnknownTable
+from services.blackjack.domain.settlement import postings, to_vault
+from services.blackjack.domain.table import Round, Table, evolve
+from services.blackjack.domain.view import view
+from services.ledger.application import Leg, transfer
+from shared.eventstore.batcher import Batcher
+from shared.eventstore.cause import Cause, StaleVersion
+from shared.eventstore.codec import Codec
+from shared.eventstore.envelope import canonical
+from shared.eventstore.loader import Loaded
+from shared.eventstore.rejections import (
+    InsufficientChips,
+    KeyReused,
+    Overloaded,
+    VersionConflict,
+)
+from shared.eventstore.store import Append, Appended, EventStore
+from shared.kernel.rejected import Rejected
+
+_TRIES = 3
+
+
+class Tables:
+    """The writing side. `clock` gives the time of recording, in UTC."""
+
+    def __init__(
+        self,
+        store: EventStore,
+        batcher: Batcher,
+        codec: Codec,
+        shoes: Shoes,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._batcher = batcher
+        self._codec = codec
+        self._shoes = shoes
+        self._clock = clock
+        self.reading = Reading(store, codec)
+        self._queues: WeakValueDictionary[tuple[str, str], Lock] = WeakValueDictionary()
+
+    async def open(self, cause: Cause, table_id: str, command: c.Open) -> Answered:
+        """Open a table, once: the same body again answers with the table as it is now.
+
+        Raises UnknownRuleset, RulesetNonsense, Overloaded; TableExists for another body.
+        """
+        stream, event = table_stream(table_id), open_table(table_id, command)
+        async with self._queue(cause.house, stream):
+            first = await self._store.read_stream(cause.house, stream, limit=1)
+            if not first:
+                loaded: Loaded[Table | None] = Loaded(None, 0, 0)
+                decision = Decision((event,), evolve(None, event))
+                try:
+                    return await self._record(cause, stream, canonical(command), loaded, decision)
+                except VersionConflict:  # another process opened it this very moment
+                    first = await self._store.read_stream(cause.house, stream, limit=1)
+        if self._codec.open(first[0]) != event:
+            raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
+        return Answered(Answer(await self.reading.table(cause.house, table_id), ()), replayed=True)
+
+    async def play(self, cause: Cause, table_id: str, command: c.Command) -> Answered:
+        """One command at a table: it happens wholly or not at all, and once for each cause.
+
+        Raises the Rejected that refuses it; UnknownTable, StaleVersion, KeyReused, Overloaded;
+        VersionConflict when other processes were faster every time.
+        """
+        stream, body = table_stream(table_id), canonical(command)
+        async with self._queue(cause.house, stream):
+            for attempt in range(1, _TRIES + 1):
+                # A cached table may be behind: what it refuses is judged again on a fresh one.
+                loaded = await self.reading.loader.load(cause.house, stream, fresh=attempt > 1)
+                try:
+                    decision = self._decide(cause, table_id, loaded, command)
+                    return await self._record(cause, stream, body, loaded, decision)
+                except (InsufficientChips, KeyReused, Overloaded):
+                    raise
+                except VersionConflict:
+                    if attempt == _TRIES:
+                        raise
+                except Rejected:
+                    if attempt > 1:
+                        raise
+                    if answered := await self._first_answer(cause, table_id, stream, body):
+                        return answered
+        raise AssertionError("every try returns or raises")
+
+    def _decide(
+        self, cause: Cause, table_id: str, loaded: Loaded[Table | None], command: c.Command
+    ) -> Decision:
+        table = loaded.state
+        if table is None:
+            raise UnknownTable(f"{table_id} was never opened.")
+        if cause.if_version not in (None, loaded.version):
+            raise StaleVersion(
+                f"The table is at version {loaded.version}, not {cause.if_version}.",
+                actual=loaded.version,
+            )
+        seed = self._shoes.open(cause.house, table)
+        decision = decide(table, command, seed)
+        self._shoes.keep(seed, running=isinstance(decision.table.stage, Round))
+        return decision
+
+    async def _record(
+        self,
+        cause: Cause,
+        stream: str,
+        body: bytes,
+        loaded: Loaded[Table | None],
+        decision: Decision,
+    ) -> Answered:
+        """Append what was decided, and answer with the table that it gives."""
+        sealed = self._codec.seal(
+            _legs(stream, loaded.state, decision.events),
+            house=cause.house,
+            command_id=cause.id,
+            command=body,
+            actor=cause.actor,
+            time=self._clock(),
+            traceparent=cause.traceparent,
+        )
+        fingerprint = cause.fingerprint(stream, body)
+        appended = await self._batcher.append(
+            cause.house, Append(cause.id, fingerprint, stream, loaded.version, sealed)
+        )
+        if appended.replayed:
+            return await self._replay(cause.house, decision.table.id, appended)
+        places = (at for at, new in enumerate(sealed) if new.stream == stream)
+        events = tuple(
+            EventView(appended.first_position + at, version, sealed[at].type, event)
+            for version, (at, event) in enumerate(
+                zip(places, decision.events, strict=True), loaded.version + 1
+            )
+        )
+        after: Loaded[Table | None] = Loaded(decision.table, appended.version, events[-1].position)
+        self.reading.loader.remember(cause.house, stream, after)
+        return Answered(Answer(view(decision.table, after.version, after.position), events))
+
+    async def _first_answer(
+        self, cause: Cause, table_id: str, stream: str, body: bytes
+    ) -> Answered | None:
+        """The answer that this command had when it was recorded, if it was."""
+        outcome = await self._store.outcome(cause.house, cause.id)
+        if outcome is None:
+            return None
+        if outcome.request_hash != cause.fingerprint(stream, body):
+            raise KeyReused(cause.id)
+        return await self._replay(cause.house, table_id, outcome.appended)
+
+    async def _replay(self, house: str, table_id: str, appended: Appended) -> Answered:
+        count = appended.last_position - appended.first_position + 1
+        span = await self.reading.span(
+            house, table_id, max(1, appended.version - count + 1), appended.version
+        )
+        events = tuple(event for event in span.events if event.position >= appended.first_position)
+        return Answered(Answer(span.table, events), replayed=True)
+
+    def _queue(self, house: str, stream: str) -> Lock:
+        """Commands of one table take turns in this process: nobody starves on conflicts."""
+        lock = self._queues.get((house, stream))
+        if lock is None:
+            lock = self._queues[house, stream] = Lock()
+        return lock
+
+
+def _legs(stream: str, table: Table | None, events: Sequence[e.Event]) -> list[Leg]:
+    """Each event with its ledger lines, and the vault's leg after it when chips come or go."""
+    legs: list[Leg] = []
+    for event in events:
+        if table is None:
+            legs.append((stream, event, ()))
+            continue
+        legs.append((stream, event, postings(table, event)))
+        if movement := to_vault(table, event):
+            player, chips = movement
+            legs.append(transfer(player, table.id, chips))
+    return legs

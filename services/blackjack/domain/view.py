@@ -1,0 +1,149 @@
+"""The table as anybody may see it. Clients and computer players get this and nothing else."""
+
+from typing import Literal, TypeAlias
+
+from msgspec import UNSET, Struct, UnsetType
+
+from services.blackjack.domain.cards import Card, Cards, is_soft, total
+from services.blackjack.domain.events import Outcome
+from services.blackjack.domain.moves import Move, legal_moves
+from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
+
+Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
+
+
+class RoundView(Struct, frozen=True):
+    """The running round or, while betting, the one before. `seed` is null until it has ended."""
+
+    id: str
+    number: int
+    commitment: str
+    seed: str | None
+
+
+class DealerView(Struct, frozen=True):
+    """The dealer's open cards and their total."""
+
+    cards: Cards
+    hole: Literal["face_down", "revealed"]
+    total: int
+    soft: bool
+
+
+class HandView(Struct, frozen=True):
+    """A hand with its total; `outcome` and `payout` come with the settlement."""
+
+    hand: int
+    cards: Cards
+    total: int
+    soft: bool
+    stake: int
+    status: Literal["playing", "stood", "settled"]
+    outcome: Outcome | UnsetType = UNSET
+    payout: int | UnsetType = UNSET
+
+
+class SeatView(Struct, frozen=True):
+    """A seated player. While betting, `hands` are those of the round before."""
+
+    seat: int
+    player: str
+    stack: int
+    bet: int
+    insurance: int
+    sits_out: bool
+    leaving: bool
+    hands: tuple[HandView, ...]
+
+
+class Turn(Struct, frozen=True):
+    """The hand that acts next."""
+
+    seat: int
+    hand: int
+
+
+class TableView(Struct, frozen=True):
+    """A table at a version, with everything that may be done now.
+
+    `version` is the number of its events, `position` the place of the last of them in the log.
+    """
+
+    id: str
+    ruleset: str
+    version: int
+    position: int
+    phase: Phase
+    host: str | None
+    round: RoundView | None
+    dealer: DealerView | None
+    seats: tuple[SeatView, ...]
+    turn: Turn | None
+    legal_moves: list[Move]
+
+
+def view(table: Table, version: int, position: int) -> TableView:
+    """The public view of a table as its events up to `version` have left it."""
+    stage = table.stage
+    current = stage.last if isinstance(stage, Betting) else stage
+    turn = table.turn() if isinstance(stage, Round) and not stage.offers else None
+    return TableView(
+        id=table.id,
+        ruleset=table.rules.name,
+        version=version,
+        position=position,
+        phase=phase(table),
+        host=table.host,
+        round=_round(table, current) if isinstance(current, Round) else None,
+        dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
+        seats=tuple(_seat(number, seat) for number, seat in table.seated()),
+        turn=Turn(*turn) if turn else None,
+        legal_moves=legal_moves(table),
+    )
+
+
+def phase(table: Table) -> Phase:
+    """What the table waits for."""
+    match table.stage:
+        case Betting():
+            return "betting"
+        case Closed():
+            return "closed"
+        case Round(offers=offers):
+            return "insurance" if offers else "player_turn"
+
+
+def _round(table: Table, round: Round) -> RoundView:
+    return RoundView(table.round_id(), round.number, round.sealed.commitment, round.seed)
+
+
+def _dealer(cards: tuple[Card, ...]) -> DealerView:
+    hole: Literal["face_down", "revealed"] = "face_down" if len(cards) == 1 else "revealed"
+    return DealerView(cards, hole, total(cards), is_soft(cards))
+
+
+def _seat(number: int, seat: Seat) -> SeatView:
+    return SeatView(
+        seat=number,
+        player=seat.player,
+        stack=seat.stack,
+        bet=seat.bet,
+        insurance=seat.insurance,
+        sits_out=seat.sits_out,
+        leaving=seat.leaving,
+        hands=tuple(_hand(index, hand) for index, hand in enumerate(seat.hands)),
+    )
+
+
+def _hand(index: int, hand: Hand) -> HandView:
+    settled = hand.outcome is not None
+    return HandView(
+        hand=index,
+        cards=hand.cards,
+        total=total(hand.cards),
+        soft=is_soft(hand.cards),
+        stake=hand.stake,
+        status=hand.status,
+        outcome=hand.outcome if hand.outcome is not None else UNSET,
+        payout=hand.payout if settled else UNSET,
+    )

@@ -1,0 +1,170 @@
+"""Routes of the ledger: grants, vaults, accounts, entries, the trial balance."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request, Response
+from msgspec import Struct
+
+from services.ledger.application import Grant, Ledger
+from services.ledger.projections import AccountPage, Books, EntryPage, TrialBalance
+from shared.eventstore.rejections import KeyReused, Overloaded
+from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
+from shared.http.openapi import answers, refuses, takes
+from shared.http.paging import After, AfterName, Limit
+from shared.http.problems import BodyTooLarge, Malformed
+from shared.http.requests import IDEMPOTENCY, cause, decoded, header_map, replayed
+from shared.kernel.chips import vault
+from shared.kernel.ids import ID_PATTERN
+
+Player = Annotated[str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])]
+Accountant = Annotated[Caller, caller_with("ledger")]
+_REFUSED = refuses(Unauthenticated, Forbidden, Malformed)
+
+
+class Vault(Struct, frozen=True):
+    """A player's chips outside of any table."""
+
+    player: str
+    balance: int
+
+
+class Granted(Struct, frozen=True):
+    """A grant: its amount, the vault right after it, and its place in the log."""
+
+    player: str
+    amount: int
+    balance: int
+    position: int
+
+
+PUBLISHED: Final[dict[str, Any]] = {
+    cls.__name__: cls for cls in (Grant, Granted, Vault, AccountPage, EntryPage, TrialBalance)
+}
+
+_GRANTED = {"player": "ada", "amount": 1000, "balance": 1000, "position": 1}
+_ENTRY = {
+    "position": 1,
+    "line": 1,
+    "account": "player/ada/vault",
+    "amount": 1000,
+    "balance_after": 1000,
+    "type": "ledger.chips_granted",
+}
+_ACCOUNTS = {"data": [{"account": "player/ada/vault", "balance": 1000}], "next": None}
+_TRIAL_BALANCE = {
+    "position": 1,
+    "accounts": [
+        {"kind": "issuance", "accounts": 1, "balance": -1000},
+        {"kind": "vault", "accounts": 1, "balance": 1000},
+    ],
+    "total": 0,
+    "balanced": True,
+}
+
+
+def routes(ledger: Ledger, books: Books) -> APIRouter:
+    """The ledger's routes over a ledger and its books."""
+    router = APIRouter(prefix="/v1", tags=["Ledger"], default_response_class=Response)
+    _write(router, ledger, books)
+    _read_players(router, books)
+    _read_accounts(router, books)
+    return router
+
+
+def _write(router: APIRouter, ledger: Ledger, books: Books) -> None:
+    decoder = msgspec.json.Decoder(Grant)
+
+    @router.post(
+        "/players/{player}/grants",
+        summary="Grant chips",
+        responses=answers("Granted", "The chips are in the vault.", _GRANTED)
+        | refuses(Unauthenticated, Forbidden, Malformed, KeyReused, BodyTooLarge, Overloaded),
+        openapi_extra=takes("Grant", {"a thousand": {"amount": 1000}}) | IDEMPOTENCY,
+    )
+    async def grant(request: Request, caller: Accountant, player: Player) -> Response:
+        """Give a player new chips, from the issuance into the vault."""
+        command = await decoded(request, decoder)
+        why = cause(caller, header_map(request.scope))
+        appended = await ledger.grant(why, player, command)
+        position = appended.last_position
+        balance = await books.balance_at(caller.house, vault(player), position)
+        return _json(
+            Granted(player, command.amount, balance, position), replayed(appended.replayed)
+        )
+
+
+def _read_players(router: APIRouter, books: Books) -> None:
+    @router.get(
+        "/players/{player}/vault",
+        summary="A player's vault",
+        responses=answers("Vault", "The vault.", {"player": "ada", "balance": 1000}) | _REFUSED,
+    )
+    async def player_vault(caller: Accountant, player: Player) -> Response:
+        """The chips of a player outside of any table; 0 for a player nobody has heard of."""
+        return _json(Vault(player, await books.balance(caller.house, vault(player))))
+
+    @router.get(
+        "/players/{player}/entries",
+        summary="A player's entries",
+        responses=answers("EntryPage", "Oldest first.", {"data": [_ENTRY], "next": None})
+        | _REFUSED,
+    )
+    async def player_entries(
+        caller: Accountant, player: Player, after: After = 0, limit: Limit = 100
+    ) -> Response:
+        """Every movement of the player's vault with the balance after it."""
+        return _json(await books.entries(caller.house, vault(player), after, limit))
+
+
+def _read_accounts(router: APIRouter, books: Books) -> None:
+    @router.get(
+        "/ledger/accounts",
+        summary="Accounts and balances",
+        responses=answers("AccountPage", "By name.", _ACCOUNTS) | _REFUSED,
+    )
+    async def accounts(
+        caller: Accountant,
+        prefix: Annotated[
+            str,
+            Query(
+                max_length=300,
+                description="Only accounts whose name starts so.",
+                examples=["table/table-3/"],
+            ),
+        ] = "",
+        after: AfterName = "",
+        limit: Limit = 100,
+    ) -> Response:
+        """All accounts of the house: vaults, stacks, stakes in play, banks, the issuance."""
+        return _json(await books.accounts(caller.house, prefix, after, limit))
+
+    @router.get(
+        "/ledger/entries",
+        summary="An account's entries",
+        responses=answers("EntryPage", "Oldest first.", {"data": [_ENTRY], "next": None})
+        | _REFUSED,
+    )
+    async def entries(
+        caller: Accountant,
+        account: Annotated[
+            str, Query(max_length=300, description="The account.", examples=["player/ada/vault"])
+        ],
+        after: After = 0,
+        limit: Limit = 100,
+    ) -> Response:
+        """Every line of one account with the balance after it and the event that caused it."""
+        return _json(await books.entries(caller.house, account, after, limit))
+
+    @router.get(
+        "/ledger/trial-balance",
+        summary="The trial balance",
+        responses=answers("TrialBalance", "All chips at one position.", _TRIAL_BALANCE) | _REFUSED,
+    )
+    async def trial_balance(caller: Accountant) -> Response:
+        """All accounts by kind at one position of the log. The total is always 0."""
+        return _json(await books.trial_balance(caller.house))
+
+
+def _json(value: Struct, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(value), headers=headers, media_type="application/json")

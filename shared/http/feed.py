@@ -1,0 +1,198 @@
+"""The log, to take out: pages of records in order, as JSON or a line each."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from time import monotonic
+from typing import Annotated, Any, Final
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import StreamingResponse
+from msgspec import Meta, Raw, Struct
+
+from shared.eventstore.envelope import Envelope
+from shared.eventstore.store import EventStore, Recorded
+from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
+from shared.http.openapi import answers, refuses
+from shared.http.paging import After, Limit
+from shared.http.problems import Malformed
+from shared.kernel.ids import ID_PATTERN
+
+MOST_WAIT_SECONDS: Final = 30
+JSON_LINES: Final = "application/jsonl"
+
+_LINES_A_READ: Final = 1000
+_LOOK_AGAIN_SECONDS: Final = 1.0
+
+Wait = Annotated[
+    int,
+    Query(
+        ge=0,
+        le=MOST_WAIT_SECONDS,
+        description="How many seconds to wait for news when there is nothing yet.",
+    ),
+]
+WaitForNews = Callable[[str, int, float], Awaitable[object]]
+"""`(house, after, seconds)`: returns when the log goes beyond a position, or in time."""
+
+
+class FeedEntry(Struct, frozen=True):
+    """A record of the log. `event` is the envelope, byte for byte as it was hashed:
+
+    leaf = SHA-256(0x00 ‖ event), chain = SHA-256(chain before ‖ leaf), both in hex.
+    """
+
+    position: int
+    stream: str
+    version: int
+    leaf: str
+    chain: str
+    event: Annotated[Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/Envelope"})]
+
+
+class Feed(Struct, frozen=True):
+    """A part of the log, in order. `next` continues it, also after the newest record."""
+
+    data: list[FeedEntry]
+    next: int
+
+
+PUBLISHED: Final[dict[str, Any]] = {"Feed": Feed, "FeedEntry": FeedEntry, "Envelope": Envelope}
+
+_ENTRY: Final[dict[str, Any]] = {
+    "position": 241,
+    "stream": "table-3",
+    "version": 17,
+    "leaf": "5d0f…",
+    "chain": "9a41…",
+    "event": {
+        "actor": "key/local/3f2a9c0d1e",
+        "command": {"amount": 20, "seat": 1, "type": "bet"},
+        "data": {"amount": 20, "client_seed": None, "seat": 1},
+        "id": "5f0c6a1e-bet-1.0",
+        "postings": [["table/table-3/player/ada/stack", -20], ["table/table-3/in_play", 20]],
+        "schemaversion": 1,
+        "source": "/houses/local",
+        "specversion": "1.0",
+        "subject": "table-table-3",
+        "time": "2026-01-31T12:00:00.000000Z",
+        "type": "blackjack.bet_placed",
+    },
+}
+_RESPONSES = answers("Feed", "In order.", {"data": [_ENTRY], "next": 241}) | refuses(
+    Unauthenticated, Forbidden, Malformed
+)
+_LINES = {
+    200: {
+        "description": "A record a line.",
+        "content": {
+            JSON_LINES: {
+                "schema": {"type": "string"},
+                "example": msgspec.json.encode(_ENTRY).decode(),
+            }
+        },
+    }
+} | refuses(Unauthenticated, Forbidden, Malformed)
+
+
+class Feeds:
+    """Reads records in order, and waits for them when asked to."""
+
+    def __init__(self, store: EventStore, wait_for_news: WaitForNews) -> None:
+        self._store = store
+        self._wait_for_news = wait_for_news
+
+    async def log(self, house: str, after: int, limit: int, wait_seconds: int) -> Feed:
+        """The records of a house after a position."""
+
+        async def read() -> list[Recorded]:
+            return await self._store.read_log(house, after, limit)
+
+        records = await self._wait(house, read, wait_seconds)
+        return _feed(records, records[-1].position if records else after)
+
+    async def stream(
+        self, house: str, stream: str, after: int, limit: int, wait_seconds: int
+    ) -> Feed:
+        """The records of a stream after a version."""
+
+        async def read() -> list[Recorded]:
+            return await self._store.read_stream(house, stream, after, limit)
+
+        records = await self._wait(house, read, wait_seconds)
+        return _feed(records, records[-1].version if records else after)
+
+    async def lines(self, house: str, after: int) -> AsyncIterator[bytes]:
+        """All records of a house after a position, up to where the log ends now, a line each."""
+        end = (await self._store.head(house)).position
+        while after < end:
+            records = await self._store.read_log(house, after, min(_LINES_A_READ, end - after))
+            after = records[-1].position
+            yield b"".join(msgspec.json.encode(_entry(record)) + b"\n" for record in records)
+
+    async def _wait(
+        self, house: str, read: Callable[[], Awaitable[list[Recorded]]], wait_seconds: int
+    ) -> list[Recorded]:
+        deadline = monotonic() + wait_seconds
+        while True:
+            head = (await self._store.head(house)).position if wait_seconds else 0
+            records = await read()
+            left = deadline - monotonic()
+            if records or left <= 0:
+                return records
+            await self._wait_for_news(house, head, min(left, _LOOK_AGAIN_SECONDS))
+
+
+def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
+    """The feeds of the whole log and of one table."""
+    router = APIRouter(prefix="/v1", tags=["Events"], default_response_class=Response)
+
+    @router.get("/events", summary="The log", responses=_RESPONSES)
+    async def log(
+        caller: Annotated[Caller, caller_with("audit")],
+        after: After = 0,
+        limit: Limit = 100,
+        wait: Wait = 0,
+    ) -> Response:
+        """The events of the house in the order they were recorded. Cursors are positions."""
+        return _json(await feeds.log(caller.house, after, limit, wait))
+
+    @router.get("/events.jsonl", summary="The log, a line each", responses=_LINES)
+    async def lines(
+        caller: Annotated[Caller, caller_with("audit")], after: After = 0
+    ) -> StreamingResponse:
+        """Every event after a position up to the end of the log, as JSON Lines."""
+        return StreamingResponse(feeds.lines(caller.house, after), media_type=JSON_LINES)
+
+    @router.get("/tables/{table}/events", summary="The events of a table", responses=_RESPONSES)
+    async def of_a_table(
+        caller: Annotated[Caller, caller_with("read")],
+        table: Annotated[
+            str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
+        ],
+        after: After = 0,
+        limit: Limit = 100,
+        wait: Wait = 0,
+    ) -> Response:
+        """What happened at a table, in order. Cursors are versions; none for an unknown table."""
+        return _json(await feeds.stream(caller.house, table_stream(table), after, limit, wait))
+
+    return router
+
+
+def _feed(records: list[Recorded], next: int) -> Feed:
+    return Feed(list(map(_entry, records)), next)
+
+
+def _entry(record: Recorded) -> FeedEntry:
+    return FeedEntry(
+        record.position,
+        record.stream,
+        record.version,
+        record.leaf.hex(),
+        record.chain.hex(),
+        Raw(record.envelope),
+    )
+
+
+def _json(feed: Feed) -> Response:
+    return Response(msgspec.json.encode(feed), media_type="application/json")

@@ -1,0 +1,97 @@
+"""The API's description: the same types that decode and encode, published as schemas."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from shared.http.problems import MEDIA_TYPE, document
+from shared.kernel.rejected import Rejected
+
+Responses = dict[int | str, dict[str, Any]]
+
+PROBLEM: dict[str, Any] = {
+    "title": "Problem",
+    "description": "What went wrong (RFC 9457), with further members by type.",
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "description": "A page that explains this kind of problem."},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What went wrong, and what would be accepted."},
+    },
+}
+
+
+def reference(name: str) -> dict[str, str]:
+    """A reference to a published schema."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def answers(schema: str, description: str, example: Any, status: int = 200) -> Responses:
+    """A documented answer of a published type, with an example."""
+    content = {"application/json": {"schema": reference(schema), "example": example}}
+    return {status: {"description": description, "content": content}}
+
+
+def takes(schema: str, examples: dict[str, Any]) -> dict[str, Any]:
+    """A documented request body of a published type, with an example for each name."""
+    content = {
+        "schema": reference(schema),
+        "examples": {name: {"value": value} for name, value in examples.items()},
+    }
+    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def refuses(*refusals: type[Rejected]) -> Responses:
+    """The problem documents of a route, by status, with an example of each kind."""
+    responses: Responses = {}
+    for cls in refusals:
+        content = responses.setdefault(
+            cls.status,
+            {
+                "description": HTTPStatus(cls.status).phrase,
+                "content": {MEDIA_TYPE: {"schema": reference("Problem"), "examples": {}}},
+            },
+        )["content"]
+        example = {"summary": cls.title(), "value": document(_example(cls))}
+        content[MEDIA_TYPE]["examples"][cls.slug()] = example
+    return responses
+
+
+def publish(app: FastAPI, types: Mapping[str, Any], paths: Mapping[str, Any]) -> None:
+    """Describe `types` by name, and the `paths` that are served in front of the app."""
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = get_openapi(
+                title=app.title,
+                version=app.version,
+                summary=app.summary,
+                description=app.description,
+                routes=app.routes,
+                tags=app.openapi_tags,
+            )
+            named, components = msgspec.json.schema_components(
+                types.values(), ref_template="#/components/schemas/{name}"
+            )
+            schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+            schemas.update(components, Problem=PROBLEM)
+            for name, described in zip(types, named, strict=True):
+                schemas.setdefault(name, described)  # a union has no name of its own
+            schema["paths"].update(paths)
+            app.openapi_schema = schema
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]
+
+
+def _example(cls: type[Rejected]) -> Rejected:
+    """A refusal without a particular cause."""
+    refusal = cls.__new__(cls)
+    Rejected.__init__(refusal)
+    return refusal

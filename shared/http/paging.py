@@ -1,0 +1,17 @@
+"""Pages of long lists: `{data, next}`, bounded, with a cursor that stays valid."""
+
+from typing import Annotated, Final
+
+from fastapi import Query
+
+MOST_A_PAGE: Final = 1000
+
+Limit = Annotated[int, Query(ge=1, le=MOST_A_PAGE, description="How many at most.")]
+After = Annotated[
+    int,
+    Query(ge=0, le=2**53, description="Continue after this one: the `next` of the page before."),
+]
+AfterName = Annotated[
+    str,
+    Query(max_length=300, description="Continue after this one: the `next` of the page before."),
+]

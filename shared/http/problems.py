@@ -1,0 +1,181 @@
+"""Errors as problem documents (RFC 9457). Every `Rejected` class is a page at `/problems/…`."""
+
+from collections.abc import Iterator
+from inspect import getdoc
+from typing import Any, Final
+
+import msgspec
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from shared.kernel.rejected import Rejected
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class Malformed(Rejected):
+    """The request does not have the expected shape.
+
+    `errors` names each place and what would be accepted there. The API's description, at `/docs`,
+    has the shape and an example of every request.
+    """
+
+    status = 422
+
+
+class NoSuchPage(Rejected):
+    """There is nothing at this address.
+
+    `/docs` lists every address of this API.
+    """
+
+    status = 404
+
+
+class MethodNotAllowed(Rejected):
+    """This address does not take that method.
+
+    The `Allow` header, and `/docs`, name those it takes.
+    """
+
+    status = 405
+
+
+class BodyTooLarge(Rejected):
+    """The request's body is too large.
+
+    Bodies are bounded; no request of this API needs a larger one.
+    """
+
+    status = 413
+
+
+class Unexpected(Rejected):
+    """Something broke on our side.
+
+    The request was fine as far as we can tell. Sending it again with the same idempotency key is
+    safe: what was recorded will not be recorded twice.
+    """
+
+    status = 500
+
+
+def document(rejected: Rejected) -> dict[str, Any]:
+    """The members of the problem document of a refusal."""
+    return {
+        "type": f"/problems/{rejected.slug()}",
+        "title": rejected.title(),
+        "status": rejected.status,
+        "detail": rejected.detail or rejected.title() + ".",
+        **rejected.facts,
+    }
+
+
+def headers(rejected: Rejected) -> dict[str, str]:
+    """The headers that go with a refusal: `Retry-After`, `WWW-Authenticate`, `Allow`."""
+    extra = dict(getattr(rejected, "headers", {}))
+    if "retry_after" in rejected.facts:
+        extra["Retry-After"] = str(rejected.facts["retry_after"])
+    return extra
+
+
+def response(rejected: Rejected) -> Response:
+    """The answer that a refusal is."""
+    return Response(
+        msgspec.json.encode(document(rejected)),
+        status_code=rejected.status,
+        headers=headers(rejected),
+        media_type=MEDIA_TYPE,
+    )
+
+
+def malformed(error: msgspec.ValidationError | msgspec.DecodeError, hint: str = "") -> Malformed:
+    """What msgspec found wrong with a body, as a refusal."""
+    why, _, at = str(error).partition(" - at `")
+    return Malformed(
+        f"The body does not fit: {error}.{' ' + hint if hint else ''}",
+        errors=[{"at": at.rstrip("`") or "$", "why": why}],
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the app a problem document, and serve the pages behind the types."""
+
+    async def rejected(_: Request, error: Exception) -> Response:
+        assert isinstance(error, Rejected)
+        return response(error)
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return response(_invalid(error))
+
+    async def http_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        known = {404: NoSuchPage, 405: MethodNotAllowed}.get(error.status_code, Malformed)
+        refusal = known(str(error.detail) if known is Malformed else "")
+        answer = response(refusal)
+        answer.headers.update(error.headers or {})
+        return answer
+
+    async def unexpected(_: Request, __: Exception) -> Response:
+        return response(Unexpected())
+
+    app.add_exception_handler(Rejected, rejected)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(Exception, unexpected)
+    app.include_router(router)
+
+
+def _invalid(error: RequestValidationError) -> Malformed:
+    errors = [
+        {"at": ".".join(map(str, each["loc"])), "why": str(each["msg"])} for each in error.errors()
+    ]
+    return Malformed("; ".join(f"{e['at']}: {e['why']}" for e in errors), errors=errors)
+
+
+def _every(cls: type[Rejected] = Rejected) -> Iterator[type[Rejected]]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _every(child)
+
+
+router: Final = APIRouter(prefix="/problems", tags=["Problems"])
+
+
+_EXAMPLE: Final = [
+    {"type": "/problems/not-your-turn", "title": "It is another hand's turn", "status": 409}
+]
+
+
+@router.get(
+    "",
+    summary="All kinds of problems",
+    responses={200: {"content": {"application/json": {"example": _EXAMPLE}}}},
+)
+async def every_problem() -> list[dict[str, str | int]]:
+    """The type, title and status of everything that can go wrong."""
+    known = {cls.slug(): cls for cls in _every()}
+    return [
+        {"type": f"/problems/{slug}", "title": cls.title(), "status": cls.status}
+        for slug, cls in sorted(known.items())
+    ]
+
+
+@router.get(
+    "/{slug}",
+    summary="What a kind of problem means",
+    response_class=PlainTextResponse,
+    responses={
+        200: {"content": {"text/plain": {"example": "It is another hand's turn.\n\nHands play…"}}},
+        404: {"description": "There is no such kind of problem."},
+    },
+)
+async def one_problem(slug: str) -> Response:
+    """The page behind a problem's `type`, for people."""
+    for cls in _every():
+        if cls.slug() == slug:
+            return PlainTextResponse(f"{getdoc(cls)}\n\nStatus: {cls.status}\n")
+    raise NoSuchPage(f"There is no kind of problem named {slug!r}; /problems lists them.")

@@ -1,0 +1,128 @@
+"""What every request may carry: a bounded body, an idempotency key, a version to match."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+from uuid import uuid4
+
+import msgspec
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shared.eventstore.cause import Cause
+from shared.http import problems
+from shared.http.auth import Caller
+from shared.http.problems import BodyTooLarge, Malformed
+
+MOST_BODY_BYTES: Final = 64 * 1024
+
+_KEY: Final = re.compile(rb"[\x21-\x7e]{1,128}")
+_ETAG: Final = re.compile(rb'(?:W/)?"(\d{1,18})"')
+_TRACEPARENT: Final = re.compile(rb"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+
+T = TypeVar("T")
+
+IF_MATCH: Final[dict[str, Any]] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The `ETag` you decided on; refused with 412 when the table has moved on.",
+    "schema": {"type": "string", "pattern": '^"[0-9]{1,18}"$'},
+    "example": '"17"',
+}
+IDEMPOTENCY: Final[dict[str, Any]] = {
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Makes the request happen once, however often it is sent: the answer "
+            "is the first one again, with `Idempotent-Replayed: true`.",
+            "schema": {"type": "string", "pattern": "^[!-~]{1,128}$"},
+            "example": "5f0c6a1e-bet-1",
+        }
+    ]
+}
+
+
+def cause(caller: Caller, headers: Mapping[bytes, bytes]) -> Cause:
+    """Who sends a command, and how often it may happen: once for each `Idempotency-Key`.
+
+    `headers` have lower-case names. Raises Malformed for a key or `If-Match` that cannot be read.
+    """
+    key = headers.get(b"idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise Malformed("Idempotency-Key takes 1 to 128 visible ASCII characters without spaces.")
+    trace = headers.get(b"traceparent", b"")
+    return Cause(
+        house=caller.house,
+        actor=caller.actor,
+        id=key.decode() if key else uuid4().hex,
+        if_version=_version(headers.get(b"if-match")),
+        traceparent=trace.decode() if _TRACEPARENT.fullmatch(trace) else None,
+    )
+
+
+def _version(if_match: bytes | None) -> int | None:
+    if if_match is None or if_match == b"*":
+        return None
+    found = _ETAG.fullmatch(if_match)
+    if not found:
+        raise Malformed('If-Match takes a version as the ETag has it, such as "17".')
+    return int(found[1])
+
+
+def replayed(yes: bool) -> dict[str, str]:
+    """The header of an answer that was given before."""
+    return {"Idempotent-Replayed": "true"} if yes else {}
+
+
+def etag(version: int) -> str:
+    """The version of a stream as an entity tag."""
+    return f'"{version}"'
+
+
+async def decoded(request: Request, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T:
+    """The body of a request in its type. Raises Malformed."""
+    try:
+        return decoder.decode(await request.body())
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise problems.malformed(error, hint) from None
+
+
+def header_map(scope: Scope) -> dict[bytes, bytes]:
+    """The headers of a request by their lower-case names."""
+    return dict(scope["headers"])
+
+
+async def read_body(receive: Receive) -> bytes:
+    """The whole body of a plain ASGI request. Raises BodyTooLarge."""
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    while message.get("more_body", False) and len(body) <= MOST_BODY_BYTES:
+        message = await receive()
+        body += message.get("body", b"")
+    if len(body) > MOST_BODY_BYTES:
+        raise BodyTooLarge(f"A body holds at most {MOST_BODY_BYTES} bytes.")
+    return body
+
+
+class BodyLimit:
+    """Refuses bodies over 64 KiB, whether they say so beforehand or not."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        taken = 0
+
+        async def limited() -> Message:
+            nonlocal taken
+            message: Any = await receive()
+            taken += len(message.get("body", b""))
+            if taken > MOST_BODY_BYTES:
+                raise BodyTooLarge(f"A body holds at most {MOST_BODY_BYTES} bytes.")
+            return dict(message)
+
+        await self._app(scope, limited, send)
