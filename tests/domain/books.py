@@ -10,7 +10,7 @@ from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Betting, Seat, Table, evolve
 from shared.kernel.chips import ISSUANCE, Posting, floor, in_play, stack, vault
 
-GRANT = 10**12
+GRANT = 10**13
 
 
 class Books:
