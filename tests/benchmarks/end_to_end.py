@@ -34,7 +34,7 @@ NAIVE += ("--no-access-log", "--log-level=warning")
 
 def compare(postgres: Postgres, quick: bool, profile: bool) -> Part:
     """Commands a second of both services, and where Croupier spends its time."""
-    seconds, repetitions = (2.0, 1) if quick else (6.0, 5)
+    seconds, repetitions = (2.0, 2) if quick else (6.0, 5)
     with ExitStack() as stack:
         services = {
             "croupier": stack.enter_context(croupier(postgres)),

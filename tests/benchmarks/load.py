@@ -20,10 +20,18 @@ import uvloop
 from tests.benchmarks.measure import percentile
 
 ROUNDS_A_TABLE = 10
-GRANT_CHIPS = 1000
-BUY_IN_CHIPS = 200
 STAND_AT = 17
+
+OPEN = b'{"ruleset":"classic"}'
+GRANT = b'{"amount":1000}'
+SIT = b'{"type":"sit","seat":1,"player":"%s","buy_in":200}'
+BET = b'{"type":"bet","seat":1,"amount":%d}'
+HIT = b'{"type":"hit","seat":1,"hand":0}'
+STAND = b'{"type":"stand","seat":1,"hand":0}'
+
 WARM_UP_SECONDS = 1.0
+PATIENCE_SECONDS = 30.0
+"""How long the last answers may take, once the time is over."""
 
 
 class Move(msgspec.Struct):
@@ -120,7 +128,8 @@ class Load:
         """Play until the time is over."""
         self._begin = perf_counter() + WARM_UP_SECONDS
         self._end = self._begin + self._seconds
-        await asyncio.gather(*map(self._play_tables, range(self._connections)))
+        async with asyncio.timeout(WARM_UP_SECONDS + self._seconds + PATIENCE_SECONDS):
+            await asyncio.gather(*map(self._play_tables, range(self._connections)))
         milliseconds = [1000 * seconds for seconds in self._latencies]
         return Visit(
             played=self._played,
@@ -142,14 +151,9 @@ class Load:
 
     async def _play_table(self, connection: Connection, name: str) -> None:
         """Open a table for a player of the same name, and play until the last round or the end."""
-        opening = b'{"ruleset":"classic","host":"%s"}' % name.encode()
-        await connection.request("PUT", f"/v1/tables/{name}", opening, f"{name}.open")
-        grant = b'{"amount":%d}' % GRANT_CHIPS
-        await connection.request("POST", f"/v1/players/{name}/grants", grant, f"{name}.grant")
-        command = b'{"type":"sit","seat":1,"player":"%s","buy_in":%d}' % (
-            name.encode(),
-            BUY_IN_CHIPS,
-        )
+        await connection.request("PUT", f"/v1/tables/{name}", OPEN, f"{name}.open")
+        await connection.request("POST", f"/v1/players/{name}/grants", GRANT, f"{name}.grant")
+        command = SIT % name.encode()
         path, rounds, number = f"/v1/tables/{name}/commands", 0, 0
         while rounds <= ROUNDS_A_TABLE:
             sent = perf_counter()
@@ -162,20 +166,17 @@ class Load:
                 self._latencies.append(received - sent)
             number += 1
             command = next_command(read_answer(body).table)
-            rounds += command.startswith(BET)
-
-
-BET = b'{"type":"bet"'
+            rounds += command not in (HIT, STAND)
 
 
 def next_command(view: View) -> bytes:
     """What a plain player at seat 1 does next."""
     moves = {move.type: move for move in view.legal_moves}
     if "bet" in moves:
-        return BET + b',"seat":1,"amount":%d}' % moves["bet"].min
+        return BET % moves["bet"].min
     if "hit" in moves and view.seats[0].hands[0].total < STAND_AT:
-        return b'{"type":"hit","seat":1,"hand":0}'
-    return b'{"type":"stand","seat":1,"hand":0}'
+        return HIT
+    return STAND
 
 
 def main() -> None:

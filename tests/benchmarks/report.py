@@ -79,7 +79,7 @@ def show(report: Report, console: Console) -> None:
                 f"{goal.name}: {_number(goal.reached)}, goal {_number(goal.wanted)} {verdict}"
             )
         if part.text:
-            console.print(part.text, markup=False, highlight=False)
+            console.print(part.text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _table(part: Part) -> Table:

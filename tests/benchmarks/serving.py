@@ -39,7 +39,9 @@ class Service(Struct, frozen=True):
         arguments = [argument.format(port=port) for argument in self.arguments]
         command = [sys.executable, *(profiler if profile else ()), *arguments]
         settings = {name: value.format(port=port) for name, value in self.environment.items()}
-        process = subprocess.Popen(command, env={**os.environ, **settings})
+        process = subprocess.Popen(
+            command, env={**os.environ, **settings}, stdout=subprocess.DEVNULL
+        )
         try:
             until(lambda: answers(int(port)) or process.poll() is not None, PATIENCE_SECONDS)
             if not answers(int(port)):
