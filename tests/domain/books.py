@@ -5,10 +5,11 @@ from collections.abc import Iterable
 
 from msgspec import json
 
-from services.blackjack.domain.events import Event
+from services.blackjack.domain.events import Event, HandSettled
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.settlement import postings, to_vault
-from services.blackjack.domain.table import Betting, Seat, Table, evolve
-from shared.kernel.chips import ISSUANCE, Posting, floor, in_play, stack, vault
+from services.blackjack.domain.table import Betting, Seat, Table
+from shared.kernel.chips import ISSUANCE, Posting, floor, half, in_play, stack, vault
 
 GRANT = 10**13
 
@@ -29,6 +30,8 @@ class Books:
                 self.balance[line.account] += line.amount
             assert sum(line.amount for line in entry) == 0, f"{event} is not balanced: {entry}"
             self._assert_floors(event)
+            if isinstance(event, HandSettled):
+                _assert_whole_bets(table.seat(event.seat).bet, event)
             lines += entry
             table = evolve(table, stored(event))
         self._assert_agreement(table)
@@ -62,6 +65,12 @@ def chips_at_risk(table: Table, seat: Seat) -> int:
     if isinstance(table.stage, Betting):
         return seat.bet
     return seat.insurance + sum(hand.stake for hand in seat.hands if hand.status != "settled")
+
+
+def _assert_whole_bets(bet: int, settled: HandSettled) -> None:
+    """A hand wins or loses one of −2, −1, −½, 0, 1, 1½, 2 bets, in whole chips."""
+    nets = (-2 * bet, -bet, half(bet) - bet, 0, bet, half(3 * bet), 2 * bet)
+    assert settled.payout - settled.stake in nets, f"{settled} with a bet of {bet}"
 
 
 def stored(event: Event) -> Event:

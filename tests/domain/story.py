@@ -17,9 +17,10 @@ from msgspec import convert
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.decide import decide, open_table
 from services.blackjack.domain.events import Event, PlayerSat
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
 from services.blackjack.domain.shoe import SealedSeed, commitment
-from services.blackjack.domain.table import Round, Table, evolve
+from services.blackjack.domain.table import Round, Table
 from shared.kernel.chips import bank, in_play, stack, vault
 from shared.kernel.rejected import Rejected
 from tests.domain.books import Books

@@ -5,9 +5,10 @@ from msgspec import json
 from services.blackjack.domain.commands import Bet, Hit, Insure, Split, Stand
 from services.blackjack.domain.decide import decide
 from services.blackjack.domain.events import HoleCardRevealed, RoundOpened, SeedRevealed
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
 from services.blackjack.domain.shoe import commitment
-from services.blackjack.domain.table import Table, evolve
+from services.blackjack.domain.table import Table
 from tests.domain.books import stored
 from tests.domain.story import (
     PreparedSeed,

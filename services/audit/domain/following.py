@@ -6,9 +6,10 @@ from typing import Any
 from services.audit.domain.books import Books
 from services.audit.domain.proof import Proof, prove
 from services.blackjack.domain import events as e
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.settlement import postings, to_vault
-from services.blackjack.domain.table import Table, evolve
+from services.blackjack.domain.table import Table
 from shared.kernel.chips import Posting
 
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from services.audit.domain.words import ORDINALS, points
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural, total
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.settlement import insurance_payout, outcome, payout
-from services.blackjack.domain.table import Hand, Table, evolve
+from services.blackjack.domain.table import Hand, Table
 
 
 def misjudged(table: Table, events: Sequence[e.Event]) -> Iterator[str]:

@@ -9,8 +9,9 @@ from services.audit.domain.judgement import misjudged
 from services.audit.domain.words import spoken
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Card, is_natural
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.shoe import ALGORITHM, Shoe, commitment
-from services.blackjack.domain.table import Table, evolve
+from services.blackjack.domain.table import Table
 from shared.kernel.rejected import Rejected
 
 

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from services.audit.domain.sentences import sentences
 from services.audit.domain.words import chips
 from services.blackjack.domain import events as e
-from services.blackjack.domain.table import Betting, Round, Table, evolve
+from services.blackjack.domain.evolve import evolve
+from services.blackjack.domain.table import Betting, Round, Table
 
 
 class Step(Struct, frozen=True):

@@ -26,19 +26,21 @@ class Unreadable(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """An event as it was recorded. `leaf` and `chain` are 32 bytes, `envelope` canonical JSON;
-    what follows is read from the envelope."""
+    """An event as it was recorded, and what its envelope says, as far as it can be read.
+
+    `leaf` and `chain` are 32 bytes, `envelope` is canonical JSON.
+    """
 
     position: int
     stream: str
     version: int
-    leaf: bytes
-    chain: bytes
-    envelope: bytes
-    id: str
-    subject: str
-    postings: tuple[Posting, ...]
-    event: Struct
+    leaf: bytes = b""
+    chain: bytes = b""
+    envelope: bytes = b""
+    id: str = ""
+    subject: str = ""
+    postings: tuple[Posting, ...] = ()
+    event: Struct = Unreadable("no envelope")
 
 
 class Fault(Struct, frozen=True):

@@ -2,8 +2,9 @@
 
 from services.blackjack.application.answers import Answer, EventView
 from services.blackjack.domain.events import Event
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.rejections import UnknownTable, UnknownVersion
-from services.blackjack.domain.table import Table, evolve
+from services.blackjack.domain.table import Table
 from services.blackjack.domain.view import TableView, view
 from shared.eventstore.codec import Codec
 from shared.eventstore.loader import Loaded, Loader

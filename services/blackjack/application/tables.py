@@ -11,9 +11,10 @@ from services.blackjack.application.shoes import Shoes
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.decide import Decision, decide, open_table
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.rejections import TableExists, UnknownTable
 from services.blackjack.domain.settlement import postings, to_vault
-from services.blackjack.domain.table import Round, Table, evolve
+from services.blackjack.domain.table import Round, Table
 from services.blackjack.domain.view import view
 from services.ledger.application import Leg, transfer
 from shared.eventstore.batcher import Batcher

@@ -15,7 +15,7 @@ from services.blackjack.domain.shoe import Seed
 from services.blackjack.domain.table import Betting, Round, Table
 
 
-class Decision(Struct, frozen=True):
+class Decision(Struct, frozen=True, gc=False):
     """The events of one command, and the table that folding them gives."""
 
     events: tuple[e.Event, ...]

@@ -15,65 +15,65 @@ from services.blackjack.domain.shoe import SealedSeed
 Outcome: TypeAlias = Literal["natural", "win", "push", "loss", "bust", "surrender"]
 
 
-class TableOpened(Struct, frozen=True):
+class TableOpened(Struct, frozen=True, gc=False):
     table: str
     ruleset: Ruleset
     ruleset_sha256: str
     host: str | None
 
 
-class TableWasClosed(Struct, frozen=True):
+class TableWasClosed(Struct, frozen=True, gc=False):
     pass
 
 
-class HostMoved(Struct, frozen=True):
+class HostMoved(Struct, frozen=True, gc=False):
     host: str | None
 
 
-class PlayerSat(Struct, frozen=True):
+class PlayerSat(Struct, frozen=True, gc=False):
     seat: int
     player: str
     buy_in: int
 
 
-class ChipsBoughtIn(Struct, frozen=True):
+class ChipsBoughtIn(Struct, frozen=True, gc=False):
     seat: int
     amount: int
 
 
-class ChipsCashedOut(Struct, frozen=True):
+class ChipsCashedOut(Struct, frozen=True, gc=False):
     seat: int
     amount: int
 
 
-class PlayerLeaving(Struct, frozen=True):
+class PlayerLeaving(Struct, frozen=True, gc=False):
     """The player goes as soon as the live hands are settled; they stand by themselves."""
 
     seat: int
 
 
-class PlayerLeft(Struct, frozen=True):
+class PlayerLeft(Struct, frozen=True, gc=False):
     seat: int
     player: str
     cash_out: int
 
 
-class BetPlaced(Struct, frozen=True):
+class BetPlaced(Struct, frozen=True, gc=False):
     seat: int
     amount: int
     client_seed: str | None = None
 
 
-class BetWithdrawn(Struct, frozen=True):
+class BetWithdrawn(Struct, frozen=True, gc=False):
     seat: int
     amount: int
 
 
-class SeatSatOut(Struct, frozen=True):
+class SeatSatOut(Struct, frozen=True, gc=False):
     seat: int
 
 
-class RoundOpened(Struct, frozen=True):
+class RoundOpened(Struct, frozen=True, gc=False):
     """The shoe is committed to. `client_seeds` are in seat order."""
 
     number: int
@@ -82,7 +82,7 @@ class RoundOpened(Struct, frozen=True):
     client_seeds: tuple[str, ...]
 
 
-class HandsDealt(Struct, frozen=True):
+class HandsDealt(Struct, frozen=True, gc=False):
     """Two cards to each betting seat, in seat order, and the upcard. The hole card lies face down.
 
     The order from the shoe: one card a seat, the upcard, a second card a seat, the hole card.
@@ -92,41 +92,41 @@ class HandsDealt(Struct, frozen=True):
     upcard: Card
 
 
-class InsuranceOffered(Struct, frozen=True):
+class InsuranceOffered(Struct, frozen=True, gc=False):
     seats: tuple[int, ...]
 
 
-class InsuranceBought(Struct, frozen=True):
+class InsuranceBought(Struct, frozen=True, gc=False):
     seat: int
     stake: int
 
 
-class InsuranceDeclined(Struct, frozen=True):
+class InsuranceDeclined(Struct, frozen=True, gc=False):
     seat: int
 
 
-class InsuranceSettled(Struct, frozen=True):
+class InsuranceSettled(Struct, frozen=True, gc=False):
     seat: int
     stake: int
     payout: int
 
 
-class DealerPeeked(Struct, frozen=True):
+class DealerPeeked(Struct, frozen=True, gc=False):
     natural: bool
 
 
-class CardDealt(Struct, frozen=True):
+class CardDealt(Struct, frozen=True, gc=False):
     seat: int
     hand: int
     card: Card
 
 
-class HandStood(Struct, frozen=True):
+class HandStood(Struct, frozen=True, gc=False):
     seat: int
     hand: int
 
 
-class HandDoubled(Struct, frozen=True):
+class HandDoubled(Struct, frozen=True, gc=False):
     """`stake` is what was added."""
 
     seat: int
@@ -134,7 +134,7 @@ class HandDoubled(Struct, frozen=True):
     stake: int
 
 
-class HandSplit(Struct, frozen=True):
+class HandSplit(Struct, frozen=True, gc=False):
     """The second card moves to a new hand right after this one, with a `stake` of its own."""
 
     seat: int
@@ -142,7 +142,7 @@ class HandSplit(Struct, frozen=True):
     stake: int
 
 
-class HandSettled(Struct, frozen=True):
+class HandSettled(Struct, frozen=True, gc=False):
     """`stake` was at risk, `payout` is all that came back."""
 
     seat: int
@@ -152,15 +152,15 @@ class HandSettled(Struct, frozen=True):
     payout: int
 
 
-class HoleCardRevealed(Struct, frozen=True):
+class HoleCardRevealed(Struct, frozen=True, gc=False):
     card: Card
 
 
-class DealerDrew(Struct, frozen=True):
+class DealerDrew(Struct, frozen=True, gc=False):
     cards: Cards
 
 
-class SeedRevealed(Struct, frozen=True):
+class SeedRevealed(Struct, frozen=True, gc=False):
     """The round is over. `seed` in hex opens the commitment; `drawn` cards left the shoe."""
 
     number: int

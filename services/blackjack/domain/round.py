@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Card, is_ace, is_natural, total
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import can_insure
 from services.blackjack.domain.settlement import (
     insurance_payout,
@@ -12,7 +13,7 @@ from services.blackjack.domain.settlement import (
     payout,
 )
 from services.blackjack.domain.shoe import ALGORITHM, Seed
-from services.blackjack.domain.table import Hand, Table, evolve
+from services.blackjack.domain.table import Hand, Table
 
 
 class Play:
