@@ -23,6 +23,7 @@ class Play:
         self.table = table
         self.seed = seed
         self.events: list[e.Event] = []
+        self._shoe: Sequence[Card] | None = None
 
     def tell(self, event: e.Event) -> None:
         """Something happened."""
@@ -30,9 +31,12 @@ class Play:
         self.table = evolve(self.table, event)
 
     def shoe(self) -> Sequence[Card]:
-        """The cards of the running round."""
-        round = self.table.round
-        return self.seed.shoe(self.table.rules.decks, self.table.round_id(), round.client_seeds)
+        """The cards of the running round: a command touches one round at most."""
+        if self._shoe is None:
+            table = self.table
+            seeds = table.round.client_seeds
+            self._shoe = self.seed.shoe(table.rules.decks, table.round_id(), seeds)
+        return self._shoe
 
     def hole(self) -> Card:
         """The card that lies face down."""
