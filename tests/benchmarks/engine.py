@@ -9,6 +9,7 @@ results of all rounds are compared.
 from collections.abc import Iterable, Sequence
 from functools import partial
 from random import Random
+from statistics import median
 from time import perf_counter
 from typing import Protocol
 
@@ -17,12 +18,14 @@ import msgspec
 from services.blackjack.domain.cards import DECK, total
 from services.blackjack.domain.commands import Bet, Hit, Open, Sit, Stand
 from services.blackjack.domain.decide import decide, open_table
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.shoe import SealedSeed
-from services.blackjack.domain.table import Round, evolve
+from services.blackjack.domain.table import Round
 from tests.benchmarks.measure import Run, in_turns, middle, ratio
 from tests.benchmarks.peers import STAND_AT, Blackjack21, BlackjackApi, Cards
-from tests.benchmarks.report import Goal, Part
+from tests.benchmarks.report import Goal, Part, Row
 
+WANTED = 40_000
 PREPARED_ROUNDS = 2000
 CARDS_A_ROUND = 24
 """More than hits below 17 can use up, twice."""
@@ -78,7 +81,7 @@ def compare(quick: bool) -> Part:
     sides = {name: partial(timed, engine, passes) for name, engine in engines.items()}
     runs = in_turns(sides, repetitions)
     ours = results["croupier"]
-    rows = [
+    rows: list[Row] = [
         {
             "side": name,
             "rounds_per_second": middle(of, "per_second"),
@@ -87,7 +90,8 @@ def compare(quick: bool) -> Part:
         }
         for name, of in runs.items()
     ]
-    goal = Goal("croupier, rounds/s", rows[0]["rounds_per_second"], 40_000)
+    reached = median(run.per_second for run in runs["croupier"])
+    goal = Goal("croupier, rounds/s", reached, WANTED)
     return Part("engine", rows, [goal])
 
 

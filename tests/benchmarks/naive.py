@@ -22,7 +22,8 @@ from psycopg_pool import AsyncConnectionPool
 
 from services.blackjack.domain.commands import Open
 from services.blackjack.domain.decide import decide, open_table
-from services.blackjack.domain.table import Betting, evolve
+from services.blackjack.domain.evolve import evolve
+from services.blackjack.domain.table import Betting
 from shared.kernel.chips import ISSUANCE, Posting, vault
 from shared.kernel.rejected import Rejected
 from tests.benchmarks import naive_store as store

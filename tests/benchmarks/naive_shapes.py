@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field
 from services.blackjack.domain.cards import is_soft, total
 from services.blackjack.domain.commands import Command
 from services.blackjack.domain.moves import legal_moves
-from services.blackjack.domain.table import Round, Seat, Table
+from services.blackjack.domain.table import Betting, Round, Seat, Table
+from services.blackjack.domain.view import Phase, phase
 
 CommandType = Literal[
     "bet", "hit", "stand", "double_down", "split", "surrender", "insure", "decline_insurance",
@@ -72,7 +73,7 @@ class TableView(BaseModel):
     id: str
     ruleset: str
     version: int
-    phase: Literal["betting", "player_turn", "closed"]
+    phase: Phase
     round: RoundView | None
     dealer: DealerView | None
     seats: list[SeatView]
@@ -93,17 +94,18 @@ class Balance(BaseModel):
 def answer(table: Table, version: int, events: list[dict[str, Any]]) -> Answer:
     """What the caller of a command gets back."""
     stage = table.stage
-    shown = stage if isinstance(stage, Round) else getattr(stage, "last", None)
+    shown = stage.last if isinstance(stage, Betting) else stage
+    round = shown if isinstance(shown, Round) else None
     turn = table.turn()
     view = TableView(
         id=table.id,
         ruleset=table.rules.name,
         version=version,
-        phase="player_turn" if isinstance(stage, Round) else type(stage).__name__.lower(),
-        round=shown and _round_view(table, shown),
-        dealer=shown and _dealer_view(shown),
+        phase=phase(table),
+        round=_round_view(table, round) if round else None,
+        dealer=_dealer_view(round) if round else None,
         seats=[_seat_view(number, seat) for number, seat in table.seated()],
-        turn=turn and {"seat": turn[0], "hand": turn[1]},
+        turn={"seat": turn[0], "hand": turn[1]} if turn else None,
         legal_moves=[msgspec.to_builtins(move) for move in legal_moves(table)],
     )
     return Answer(table=view, events=events)

@@ -10,9 +10,10 @@ from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 
 from services.blackjack.domain.events import REGISTRY, Event
+from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.settlement import postings
 from services.blackjack.domain.shoe import SealedSeed, Shoe, commitment
-from services.blackjack.domain.table import Table, evolve
+from services.blackjack.domain.table import Table
 from shared.kernel.chips import Posting, vault
 
 NAMES = {cls: name for name, (_, cls) in REGISTRY.items()}
@@ -77,10 +78,15 @@ async def record(
         await insert_event(connection, table.id, version, event)
         lines = postings(table, event)
         if brought := sum(line.amount for line in lines):
-            lines = (*lines, Posting(vault(event.player), -brought))
+            lines = (*lines, Posting(vault(_player(table, event)), -brought))
         for line in lines:
             await move_chips(connection, key, line)
         table = evolve(table, event)
+
+
+def _player(table: Table, event: Event) -> str:
+    """Who brings chips to the table, or takes them home."""
+    return getattr(event, "player", None) or table.seat(event.seat).player
 
 
 async def insert_event(
@@ -104,10 +110,10 @@ async def move_chips(connection: AsyncConnection, key: str, line: Posting) -> in
         " RETURNING amount",
         [line.account, line.amount],
     )
-    row = await cursor.fetchone()
-    if row[0] < 0 and line.account.startswith("player/"):
+    (balance,) = await cursor.fetchone()
+    if balance < 0 and line.account.startswith("player/"):
         raise HTTPException(409, f"not enough chips on {line.account}")
-    return row[0]
+    return balance
 
 
 async def remember(connection: AsyncConnection, key: str, response: dict[str, Any]) -> None:
