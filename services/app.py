@@ -1,6 +1,5 @@
 """The HTTP process: builds everything once and mounts each context's routes."""
 
-import gc
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,6 +12,8 @@ from fastapi_offline import FastAPIOffline
 from msgspec import Struct
 from redis.asyncio import Redis
 
+from services.audit import api as audit_api
+from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.reading import table_stream
@@ -93,7 +94,6 @@ class Service:
             await stack.enter_async_context(self.store)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
-            _calm_the_collector()
             yield
             await self.tables.reading.loader.settle()
 
@@ -114,6 +114,7 @@ def create_app(settings: Settings) -> FastAPI:
     problems.install(app)
     app.include_router(tables_api.routes(service.tables, service.catalogue))
     app.include_router(ledger_api.routes(service.ledger, service.books))
+    app.include_router(audit_api.routes(Auditor(service.tables.reading, service.catalogue)))
     feeds = feed.Feeds(service.store, service.wakeups.wait)
     app.include_router(feed.routes(feeds, table_stream))
     app.include_router(_operation(service))
@@ -121,7 +122,13 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)
     openapi.publish(
         app,
-        {**tables_api.PUBLISHED, **ledger_api.PUBLISHED, **feed.PUBLISHED, "Health": Health},
+        {
+            **tables_api.PUBLISHED,
+            **ledger_api.PUBLISHED,
+            **audit_api.PUBLISHED,
+            **feed.PUBLISHED,
+            "Health": Health,
+        },
         play_api.DESCRIPTION,
     )
     return app
@@ -161,13 +168,6 @@ def _operation(service: Service) -> APIRouter:
 
 def _health(health: Health, status: int) -> Response:
     return Response(msgspec.json.encode(health), status, media_type="application/json")
-
-
-def _calm_the_collector() -> None:
-    """What stands now stays for good: do not look at it again, and look seldom at the rest."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 def _now() -> datetime:
