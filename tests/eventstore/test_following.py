@@ -1,0 +1,146 @@
+"""Following a log, and being woken when it grows."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from msgspec import structs
+from redis.asyncio import Redis
+
+from shared.eventstore.chain import ChainBroken
+from shared.eventstore.memory import MemoryStore
+from shared.eventstore.store import EventStore, Recorded
+from shared.eventstore.subscription import follow
+from shared.eventstore.wakeups import Wakeups
+from tests.eventstore.appends import HOUSE, NOW, a_command, an_event
+
+AN_HOUR = 3600.0
+
+
+class Spoiled(MemoryStore):
+    """A store in memory whose pages are spoiled on the way."""
+
+    async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        page = await super().read_log(house, after, limit)
+        return [record for record in page if record.position != 3]
+
+
+async def test_a_follower_sees_what_is_there_and_what_comes(store: EventStore) -> None:
+    await append(store, range(5))
+    wakeups = Wakeups()
+    async with asyncio.timeout(10):
+        following = asyncio.create_task(positions(store, wakeups, until=8))
+        await append(store, range(5, 8))
+        wakeups.announce(HOUSE, 8)
+        assert await following == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+async def test_a_follower_takes_up_where_it_left(store: EventStore) -> None:
+    await append(store, range(5))
+
+    async for page in follow(store, HOUSE, after=2, page=2):
+        assert [record.position for record in page] == [3, 4]
+        break
+
+
+async def test_a_follower_from_beyond_the_end_is_mistaken(store: EventStore) -> None:
+    with pytest.raises(ValueError, match="ends before position 7"):
+        await anext(follow(store, HOUSE, after=7))
+
+
+async def test_a_follower_stops_at_a_gap() -> None:
+    store = Spoiled(HOUSE)
+    await append(store, range(5))
+
+    with pytest.raises(ChainBroken, match="At position 3: a gap"):
+        await anext(follow(store, HOUSE))
+
+
+async def test_a_follower_stops_at_a_broken_chain() -> None:
+    store = MemoryStore(HOUSE)
+    await append(store, range(5))
+    pages = follow(store, HOUSE, page=2)
+    await anext(pages)
+    log = store._houses[HOUSE].log
+    log[2] = structs.replace(log[2], chain=bytes(32))
+
+    with pytest.raises(ChainBroken, match="At position 3: the chain"):
+        await anext(pages)
+
+
+async def test_without_a_wake_up_a_follower_looks_by_itself(store: EventStore) -> None:
+    pages = follow(store, HOUSE, look_again_seconds=0.001)
+    first = asyncio.ensure_future(anext(pages))
+    await append(store, range(1))
+
+    async with asyncio.timeout(10):
+        assert [record.position for record in await first] == [1]
+
+
+async def test_wake_ups_for_another_log_are_not_believed_twice(store: EventStore) -> None:
+    asked: list[int] = []
+
+    async def liar(after: int, timeout_seconds: float) -> None:
+        asked.append(after)
+        if len(asked) == 3:
+            await append(store, range(1))
+
+    async with asyncio.timeout(10):
+        await anext(follow(store, HOUSE, wake=liar, look_again_seconds=0.001))
+    assert asked == [0, 0, 0]
+
+
+async def test_waiting_ends_with_growth_or_with_time() -> None:
+    wakeups = Wakeups()
+    wakeups.announce(HOUSE, 4)
+
+    assert await wakeups.wait(HOUSE, 3, AN_HOUR) is True
+    assert await wakeups.wait(HOUSE, 4, 0.001) is False
+    assert await wakeups.wait("elsewhere", 0, 0.001) is False
+
+    async with asyncio.timeout(10):
+        waiting = [asyncio.create_task(wakeups.wait(HOUSE, 4, AN_HOUR)) for _ in range(3)]
+        await asyncio.sleep(0)
+        wakeups.announce("elsewhere", 9)
+        wakeups.announce(HOUSE, 5)
+        assert await asyncio.gather(*waiting) == [True, True, True]
+
+
+async def test_growth_is_heard_in_another_process_through_redis(valkey_url: str) -> None:
+    async with (
+        asyncio.timeout(10),
+        Redis.from_url(valkey_url) as one,
+        Redis.from_url(valkey_url) as other,
+        Wakeups(one) as here,
+        Wakeups(other) as there,
+    ):
+        position, heard = 0, False
+        while not heard:  # until the other one listens
+            position += 1
+            here.announce(HOUSE, position)
+            heard = await there.wait(HOUSE, position - 1, 0.05)
+        assert there.connected
+
+
+async def test_without_redis_nobody_hears_of_a_fault() -> None:
+    async with Redis(host="127.0.0.1", port=1) as gone, Wakeups(gone) as wakeups:
+        wakeups.announce(HOUSE, 1)
+        assert await wakeups.wait(HOUSE, 0, AN_HOUR)
+        assert not wakeups.connected
+
+
+async def append(store: EventStore, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        await store.append_batch(HOUSE, [a_command(f"{number}", an_event("table-t"))], NOW)
+
+
+async def positions(store: EventStore, wakeups: Wakeups, until: int) -> list[int]:
+    async def wake(after: int, timeout_seconds: float) -> None:
+        await wakeups.wait(HOUSE, after, timeout_seconds)
+
+    seen: list[int] = []
+    async for page in follow(store, HOUSE, wake=wake, look_again_seconds=AN_HOUR):
+        seen += [record.position for record in page]
+        if seen[-1] >= until:
+            break
+    return seen
