@@ -1,0 +1,135 @@
+"""Random play over random rulesets, limits, seats and shoes. See `Witness` for what must hold.
+
+A failing run prints its steps or its seed, the secrets of its shoes among them.
+"""
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.blackjack.domain.commands import Bet, Close, Open, Sit, SitOut
+from services.blackjack.domain.rules import BetLimits
+from services.blackjack.domain.rulesets import PUBLISHED
+from services.blackjack.domain.table import Closed, Round
+from shared.kernel.chips import in_play, stack
+from tests.domain.chance import ChanceSeed
+from tests.domain.every_command import amounts_of, as_command
+from tests.domain.story import PLAY
+from tests.domain.witness import Witness
+
+PLAYERS = [f"player-{n}" for n in range(12)]
+EARLY = ["", "8", "A8", "TA", "A", "23A", "TJQK", "A23456"]
+"""Ranks at the front of the shoe: real order, pairs, naturals, split aces, long hands."""
+SEEDS = st.builds(ChanceSeed, st.binary(min_size=32, max_size=32), early=st.sampled_from(EARLY))
+LIMITS = st.sampled_from([None, BetLimits(min=2, step=2), BetLimits(min=10, step=10, max=50)])
+CHIPS = st.sampled_from([1000, 200, 5000, 75, 1])
+CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
+
+
+@settings(
+    max_examples=80,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(
+    game=st.sampled_from(sorted(PUBLISHED)),
+    bet=LIMITS,
+    seats=st.integers(1, 7),
+    host=st.sampled_from([None, PLAYERS[1], "not-at-the-table"]),
+    buy_ins=st.lists(CHIPS, min_size=1, max_size=5),
+    data=st.data(),
+)
+def test_any_play(game, bet, seats, host, buy_ins, data):
+    seats = min(seats, PUBLISHED[game].seats)
+    seed = data.draw(SEEDS, label="seed")
+    evening = Evening(data, Witness(Open(game, host, bet, seats), PLAYERS, seed))
+    for number, buy_in in enumerate(buy_ins[:seats], 1):
+        evening.witness.play(Sit(number, PLAYERS[number], buy_in))
+    for _ in range(data.draw(st.integers(3, 15), label="happenings")):
+        evening.goes_on()
+    close(evening.witness)
+
+
+class Evening:
+    """What may happen at a table, drawn by Hypothesis, which shrinks what fails."""
+
+    def __init__(self, data: st.DataObject, witness: Witness) -> None:
+        self.data, self.witness = data, witness
+
+    def goes_on(self) -> None:
+        playing = isinstance(self.witness.table.stage, Round)
+        main = self.somebody_plays if playing else self.everybody_bets_or_sits_out
+        beside = [self.somebody_sits, self.somebody_leaves, self.somebody_moves_chips]
+        self.data.draw(st.sampled_from([main] * 5 + beside), label="happening")()
+
+    def everybody_bets_or_sits_out(self) -> None:
+        self.witness.seed = self.data.draw(SEEDS, label="seed")
+        for number, _ in self.witness.table.seated():
+            bets = [amounts_of(bet) for bet in self.witness.moves("bet") if bet.seat == number]
+            if bets and self.data.draw(st.integers(0, 9), label="sits out at 9") < 9:
+                amount = self.data.draw(st.sampled_from(bets[0]), label="amount")
+                client_seed = self.data.draw(CLIENT_SEEDS, label="client seed")
+                self.witness.play(Bet(number, amount, client_seed))
+            elif any(move.seat == number for move in self.witness.moves("sit_out")):
+                self.witness.play(SitOut(number))
+        self.one_of("deal")
+
+    def somebody_plays(self) -> None:
+        for _ in range(self.data.draw(st.integers(1, 8), label="decisions")):
+            self.one_of(*PLAY)
+
+    def somebody_sits(self) -> None:
+        seated = {seat.player for _, seat in self.witness.table.seated()}
+        if free := self.witness.moves("sit"):
+            player = self.data.draw(st.sampled_from(sorted({*PLAYERS} - seated)), label="player")
+            move = self.data.draw(st.sampled_from(free), label="move")
+            self.witness.play(as_command(move, self.data.draw(CHIPS, label="buy-in"), player))
+
+    def somebody_leaves(self) -> None:
+        self.one_of("leave")
+
+    def somebody_moves_chips(self) -> None:
+        self.one_of("buy_in", "cash_out", "withdraw_bet")
+
+    def one_of(self, *types: str) -> None:
+        """One of the legal moves of these types, if there is any."""
+        if moves := self.witness.moves(*types):
+            move = self.data.draw(st.sampled_from(moves), label="move")
+            amount = None
+            if move.min is not None:
+                amount = self.data.draw(st.sampled_from(amounts_of(move)), label="amount")
+            self.witness.play(as_command(move, amount))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("game", sorted(PUBLISHED))
+def test_a_long_evening(game, seed):
+    """Full tables and bold players: many splits, doubles and long hands in a few rounds."""
+    rng = random.Random(f"{game} {seed}")
+    witness = Witness(Open(game, PLAYERS[0]), PLAYERS, ChanceSeed(rng.randbytes(32)))
+    for number in range(1, len(witness.table.seats) + 1):
+        witness.play(Sit(number, PLAYERS[number], 100_000))
+    for early in EARLY:
+        witness.seed = ChanceSeed(rng.randbytes(32), early)
+        for number, _ in witness.table.seated():
+            witness.play(Bet(number, rng.choice((6, 10, 12, 500))))
+        for deal in witness.moves("deal"):
+            witness.play(as_command(deal))
+        while isinstance(witness.table.stage, Round):
+            moves = witness.moves(*PLAY)
+            weights = [{"stand": 1, "split": 9}.get(move.type, 3) for move in moves]
+            witness.play(as_command(*rng.choices(moves, weights)))
+    close(witness)
+
+
+def close(witness: Witness) -> None:
+    """Everybody stands, the table closes, and all chips are where they came from or in the bank."""
+    while isinstance(witness.table.stage, Round):
+        witness.play(as_command(witness.moves("stand", "decline_insurance")[0]))
+    witness.play(Close())
+    assert witness.table.stage == Closed()
+    assert witness.books.balance[in_play("t")] == 0
+    assert not any(witness.books.balance[stack("t", player)] for player in PLAYERS)
