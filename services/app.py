@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 from fastapi import APIRouter, FastAPI, Response
+from fastapi.responses import RedirectResponse
 from fastapi_offline import FastAPIOffline
 from msgspec import Struct
 from redis.asyncio import Redis
@@ -138,6 +139,10 @@ def _operation(service: Service) -> APIRouter:
     router = APIRouter(tags=["Operation"], default_response_class=Response)
     ready = {"status": "ready", "database": "reachable", "redis": "connected"}
     unready = {"status": "not ready", "database": "unreachable", "redis": "absent"}
+
+    @router.get("/", include_in_schema=False)
+    async def front_door() -> Response:
+        return RedirectResponse("/docs")
 
     @router.get(
         "/livez",
