@@ -24,7 +24,8 @@ class Append(Struct, frozen=True):
     """The outcome of one command: all of its events and postings are recorded, or none.
 
     `expected_version` is that of `stream` (0: it must be new; None: whatever it is). Events may
-    go to other streams too, such as the vault of a buy-in; those are not checked.
+    go to other streams too, such as the vault of a buy-in; those are not checked. `request_hash`
+    stands for all that the caller asked for, the stream included.
     """
 
     command_id: str

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec import structs
 
 from shared.eventstore.chain import GENESIS, verify_chain
 from shared.eventstore.rejections import InsufficientChips, KeyReused, Unbalanced, VersionConflict
@@ -152,6 +153,28 @@ async def test_a_batch_answers_as_one_command_after_the_other(
         assert answer == then
     else:
         assert (type(answer), getattr(answer, "facts", None)) == then
+
+
+async def test_refused_commands_leave_nothing_between_the_others(store: EventStore) -> None:
+    refused = a_command("r", an_event("table-t", ADA, -5, BOB, 5), an_event("table-t"))
+    accepted = a_command("c", an_event("table-u", ISSUANCE, -5, BOB, 5), an_event("table-t"))
+    batch = [refused, structs.replace(refused, command_id="s"), accepted]
+    answers = await store.append_batch(
+        HOUSE, [*batch, structs.replace(refused, command_id="t")], NOW
+    )
+
+    assert list(map(type, answers)) == [
+        InsufficientChips,
+        InsufficientChips,
+        Appended,
+        InsufficientChips,
+    ]
+    assert answers[2] == Appended("table-u", 1, 2, 1)
+    assert [(r.stream, r.version) for r in await store.read_log(HOUSE)] == [
+        ("table-u", 1),
+        ("table-t", 1),
+    ]
+    assert await store.balance(HOUSE, BOB) == 5
 
 
 async def test_what_was_written_is_read_in_order(store: EventStore) -> None:

@@ -264,12 +264,12 @@ BEGIN
                            envelope, leaf, chain, recorded_at)
     SELECT in_house, positions[e], streams[event_streams[e]], new_versions[e], event_types[e],
            schema_versions[e], command_ids[causes[e]], envelopes[e], leaves[e], chains[e], in_now
-      FROM generate_series(1, cardinality(positions)) AS e
+      FROM generate_series(1, cardinality(envelopes)) AS e
      WHERE positions[e] IS NOT NULL;
     INSERT INTO posting (house, position, line, account, amount, balance_after)
     SELECT in_house, positions[sources[p]], lines[p], accounts[posting_accounts[p]], amounts[p],
            new_balances[p]
-      FROM generate_series(1, cardinality(sources)) AS p
+      FROM generate_series(1, cardinality(amounts)) AS p
      WHERE sources[p] IS NOT NULL;
     INSERT INTO stream_head AS h (house, stream, version)
     SELECT in_house, streams[s], versions[s] FROM generate_series(1, cardinality(streams)) AS s
