@@ -29,8 +29,6 @@ import argparse
 from contextlib import ExitStack
 from pathlib import Path
 
-from rich.console import Console
-
 from tests.benchmarks import append, end_to_end, engine
 from tests.benchmarks.report import Part, Report, machine, show
 from tests.benchmarks.servers import postgres
@@ -52,7 +50,7 @@ def main() -> None:
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"{', '.join(sorted(unknown))}: choose from {', '.join(PARTS)}")
     report = measure(options.parts or list(PARTS), options.quick, options.profile)
-    show(report, Console())
+    show(report)
     if options.output:
         report.write(options.output)
 

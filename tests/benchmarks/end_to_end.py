@@ -28,7 +28,8 @@ from tests.benchmarks.serving import Served, Service
 CONNECTIONS = 64
 WANTED = 5.0
 CROUPIER = str(Path(sys.executable).with_name("croupier"))
-NAIVE = "-m uvicorn tests.benchmarks.naive:app --port={port} --http=httptools --no-access-log"
+NAIVE = ("-m", "uvicorn", "tests.benchmarks.naive:app", "--port={port}", "--http=httptools")
+QUIET = ("--no-access-log", "--log-level=warning")
 
 
 def compare(postgres: Postgres, quick: bool, profile: bool) -> Part:
@@ -94,4 +95,4 @@ def naive(postgres: Postgres) -> Iterator[Service]:
     with naive_database(postgres) as url:
         key = secrets.token_hex(16)
         environment = {"NAIVE_DATABASE_URL": url, "NAIVE_KEY": key}
-        yield Service(NAIVE.split(), environment, key)
+        yield Service((*NAIVE, *QUIET), environment, key)

@@ -8,12 +8,21 @@ from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks.measure import Run, middle, ratio
 
 Cell: TypeAlias = str | float | None
+WIDTH = 100
+SHORT = {
+    "_per_second": "/s",
+    "ratio_to_": "÷ ",
+    "postgres_cpu_us": "Postgres µs",
+    "cpu_us": "CPU µs",
+}
+
 Row: TypeAlias = dict[str, Cell]
 """One side. Keys are the columns, with their units last; None: not known here."""
 
@@ -68,8 +77,10 @@ def machine() -> dict[str, str]:
     }
 
 
-def show(report: Report, console: Console) -> None:
-    """Print everything."""
+def show(report: Report) -> None:
+    """Print everything, in lines of at least `WIDTH` characters: a cut figure is none."""
+    console = Console()
+    console.width = max(console.width, WIDTH)
     console.print(" · ".join(f"{name} {value}" for name, value in report.machine.items()))
     for part in report.parts:
         console.print(_table(part))
@@ -83,7 +94,7 @@ def show(report: Report, console: Console) -> None:
 
 
 def _table(part: Part) -> Table:
-    table = Table(title=part.name, title_justify="left", title_style="bold")
+    table = Table(title=part.name, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     for number, column in enumerate(part.rows[0]):
         table.add_column(_header(column), justify="right" if number else "left", no_wrap=True)
     for row in part.rows:
@@ -93,8 +104,9 @@ def _table(part: Part) -> Table:
 
 def _header(column: str) -> str:
     """`commands_per_second` → `commands/s`, `ratio_to_floor` → `÷ floor`, `cpu_us` → `CPU µs`."""
-    short = column.replace("_per_second", "/s").replace("ratio_to_", "÷ ").replace("_us", " µs")
-    return short.replace("_", " ").replace("cpu", "CPU")
+    for long, short in SHORT.items():
+        column = column.replace(long, short)
+    return column.replace("_", " ")
 
 
 def _cell(value: Cell) -> str:
