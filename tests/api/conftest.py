@@ -1,0 +1,33 @@
+"""One Croupier that runs for the whole session, and a house of its own for every test."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
+from tests.conftest import Cluster
+
+
+@pytest.fixture(scope="session")
+def croupier(cluster: Cluster) -> Iterator[Croupier]:
+    database = cluster.create()
+    with Croupier(database) as running:
+        yield running
+    cluster.drop(database)
+
+
+@pytest.fixture(scope="session")
+def http() -> Iterator[httpx.Client]:
+    with httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def house(croupier: Croupier, http: httpx.Client) -> House:
+    return House(croupier, http)
+
+
+@pytest.fixture
+def other_house(croupier: Croupier, http: httpx.Client) -> House:
+    return House(croupier, http)

@@ -1,0 +1,197 @@
+"""A Croupier that really runs, and houses on it: what the tests of the API speak to."""
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import httpx
+import psycopg
+
+from services.settings import Settings, variable
+from shared.eventstore.migrate import open_house
+from shared.http import keys
+from shared.http.keys import SCOPES, Scope
+from tests.conftest import Database
+
+Json: TypeAlias = Any
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 60.0
+"""How long a test waits for an answer before it fails: long enough for a busy machine."""
+
+_SERVE = (sys.executable, "-c", "from services.cli import main; main()", "serve")
+_OURS = {variable(field) for field in Settings.model_fields}
+
+
+class Croupier:
+    """`croupier serve` as a process of its own, on a port that stays the same when it restarts."""
+
+    def __init__(self, database: Database, redis_url: str = "") -> None:
+        self.database = database
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}"
+        seed_key = urlsafe_b64encode(secrets.token_bytes(32)).decode()
+        self._environment = {name: value for name, value in os.environ.items() if name not in _OURS}
+        self._environment |= {
+            "DATABASE_URL": database.app_url,
+            "REDIS_URL": redis_url,
+            "CROUPIER_PORT": str(port),
+            "CROUPIER_SEED_KEYS": f"test:{seed_key}",
+        }
+        self._process: subprocess.Popen[str] | None = None
+
+    def twin(self) -> "Croupier":
+        """Another process, on a port of its own, with the same database and the same keys."""
+        twin = Croupier(self.database)
+        twin._environment = self._environment | {"CROUPIER_PORT": twin.address.rpartition(":")[2]}
+        return twin
+
+    def start(self) -> None:
+        """Returns when it serves."""
+        self._process = subprocess.Popen(
+            _SERVE, env=self._environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout
+        assert self.address in self._process.stdout.readline(), "croupier did not start"
+
+    def kill(self) -> None:
+        """What kill -9 does; harmless when it is dead already."""
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+
+    def __enter__(self) -> "Croupier":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+class House:
+    """A house of its own on a running croupier: an empty log, and a key with every scope."""
+
+    def __init__(self, croupier: Croupier, http: httpx.Client, name: str = "") -> None:
+        self.croupier = croupier
+        self.name = name or f"house-{secrets.token_hex(6)}"
+        self._http = http
+        open_house(croupier.database.owner_url, self.name)
+        self.key = self.make_key(*SCOPES)
+
+    def make_key(self, *scopes: Scope) -> str:
+        with psycopg.connect(self.croupier.database.owner_url) as owner:
+            return keys.create(owner, self.name, "till", scopes)
+
+    def ask(self, method: str, path: str, *, key: str | None = None, **more: Any) -> httpx.Response:
+        """A request with the key of the house, or another one; `key=""` sends none."""
+        headers = dict(more.pop("headers", None) or {})
+        if token := self.key if key is None else key:
+            headers.setdefault("Authorization", f"Bearer {token}")
+        address = f"{self.croupier.address}{path}"
+        return self._http.request(method, address, headers=headers, **more)
+
+    def get(self, path: str, **query: Any) -> Json:
+        """The JSON of an answer that has to be 200."""
+        answer = self.ask("GET", path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def open(self, table: str, ruleset: str = "a2g", **body: Json) -> httpx.Response:
+        return self.ask("PUT", f"/v1/tables/{table}", json={"ruleset": ruleset, **body})
+
+    def grant(self, player: str, amount: Json, **headers: str) -> httpx.Response:
+        path = f"/v1/players/{player}/grants"
+        return self.ask("POST", path, json={"amount": amount}, headers=_named(headers))
+
+    def play(self, table: str, type: str, headers: Any = None, **fields: Json) -> httpx.Response:
+        """One command, whatever becomes of it."""
+        path = f"/v1/tables/{table}/commands"
+        return self.ask("POST", path, json={"type": type, **fields}, headers=headers)
+
+    def do(self, table: str, type: str, headers: Any = None, **fields: Json) -> Json:
+        """One command that has to be accepted, and what it answers."""
+        answer = self.play(table, type, headers, **fields)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def seat(self, table: str, *players: str, ruleset: str = "a2g", buy_in: int = 400) -> Json:
+        """A table where these players sit, each with a thousand granted; the last answer."""
+        self.open(table, ruleset, host=players[0])
+        for number, player in enumerate(players, 1):
+            assert self.grant(player, 1000).status_code == 200
+            sat = self.do(table, "sit", seat=number, player=player, buy_in=buy_in)
+        return sat
+
+    def deal(self, table: str, *bets: int) -> Json:
+        """Each seat bets, and the cards are dealt; the last answer."""
+        for number, amount in enumerate(bets, 1):
+            answer = self.do(table, "bet", seat=number, amount=amount)
+        for move in answer["table"]["legal_moves"]:
+            if move["type"] == "deal":
+                return self.do(table, **command(move))
+        return answer
+
+    def finish(self, table: str) -> Json:
+        """Everybody stands until the round is over; the table then."""
+        seen = self.get(f"/v1/tables/{table}")
+        while move := next((m for m in seen["legal_moves"] if m["type"] in _CAUTIOUS), None):
+            seen = self.do(table, **command(move))["table"]
+        return seen
+
+    def head(self) -> int:
+        """The position of the last event in the log of the house."""
+        return int(self.get("/v1/ledger/trial-balance")["position"])
+
+    def balance(self, account: str) -> int:
+        found = self.get("/v1/ledger/accounts", prefix=account)["data"]
+        return sum(each["balance"] for each in found if each["account"] == account)
+
+    def walk(self, path: str, **query: Any) -> Iterator[Json]:
+        """Everything that a list has, page by page."""
+        after = query.pop("after", None)
+        while True:
+            page = self.get(path, **query, **({} if after is None else {"after": after}))
+            yield from page["data"]
+            if page["next"] is None or not page["data"]:
+                return
+            after = page["next"]
+
+    def crowd(self) -> httpx.AsyncClient:
+        """A client for many requests at once, with the key of the house."""
+        return httpx.AsyncClient(
+            base_url=self.croupier.address,
+            headers={"Authorization": f"Bearer {self.key}"},
+            timeout=PATIENCE_SECONDS,
+            limits=httpx.Limits(max_connections=None),
+            trust_env=False,
+        )
+
+
+_CAUTIOUS = {"stand", "decline_insurance"}
+_BOUNDS = {"min", "max", "step", "cost"}
+
+
+def command(move: Json) -> Json:
+    """A legal move as the command that it is."""
+    return {name: value for name, value in move.items() if name not in _BOUNDS}
+
+
+def key(name: str) -> dict[str, str]:
+    """The header that makes a command happen once."""
+    return {"Idempotency-Key": name}
+
+
+def kinds(events: Iterable[Json]) -> list[str]:
+    """What happened, in order, without the context's name."""
+    return [event["type"].partition(".")[2] for event in events]
+
+
+def _named(headers: dict[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}

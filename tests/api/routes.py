@@ -1,0 +1,51 @@
+"""Every route that needs a key, with the scope that it asks for and a request that succeeds.
+
+The requests are for a house with `oak`, a table of `european` where ada and bob play; ada hosts,
+the first round is over and the second is not.
+"""
+
+from dataclasses import dataclass
+
+from shared.http.keys import Scope
+from tests.api.croupier import Json
+
+
+@dataclass(frozen=True)
+class Route:
+    """`path` is as the API's description has it; `address` is filled in for the request."""
+
+    method: str
+    path: str
+    scope: Scope
+    query: str = ""
+    body: Json = None
+
+    @property
+    def address(self) -> str:
+        filled = self.path
+        for name, value in (("table", "oak"), ("round", "oak.1"), ("player", "ada")):
+            filled = filled.replace(f"{{{name}}}", value)
+        return filled + self.query
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+ROUTES = [
+    Route("GET", "/v1/tables", "read"),
+    Route("PUT", "/v1/tables/{table}", "play", body={"ruleset": "european", "host": "ada"}),
+    Route("GET", "/v1/tables/{table}", "read"),
+    Route("POST", "/v1/tables/{table}/commands", "play", body={"type": "leave", "seat": 1}),
+    Route("GET", "/v1/tables/{table}/events", "read"),
+    Route("GET", "/v1/rounds/{round}", "read"),
+    Route("GET", "/v1/rounds/{round}/recall", "read"),
+    Route("GET", "/v1/rounds/{round}/proof", "audit"),
+    Route("POST", "/v1/players/{player}/grants", "ledger", body={"amount": 1000}),
+    Route("GET", "/v1/players/{player}/vault", "ledger"),
+    Route("GET", "/v1/players/{player}/entries", "ledger"),
+    Route("GET", "/v1/ledger/accounts", "ledger"),
+    Route("GET", "/v1/ledger/entries", "ledger", query="?account=player/ada/vault"),
+    Route("GET", "/v1/ledger/trial-balance", "ledger"),
+    Route("GET", "/v1/events", "audit"),
+    Route("GET", "/v1/events.jsonl", "audit"),
+]

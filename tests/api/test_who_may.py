@@ -1,0 +1,149 @@
+"""Who may do what: a key opens what its scopes name, in its own house and nowhere else."""
+
+import psycopg
+import pytest
+
+from shared.http import keys
+from shared.http.keys import SCOPES
+from tests.api.croupier import House, Json
+from tests.api.routes import ROUTES, Route
+
+UNKNOWN = "ck_0123456789_" + "0" * 64
+
+
+@pytest.fixture
+def playing(house: House) -> House:
+    """A house with a table in its second round, as `routes` has it."""
+    house.seat("oak", "ada", "bob", ruleset="european")
+    house.deal("oak", 20, 20)
+    house.finish("oak")
+    house.deal("oak", 20, 20)
+    return house
+
+
+def ask(house: House, route: Route, key: str) -> Json:
+    return house.ask(route.method, route.address, key=key, json=route.body)
+
+
+def test_every_route_with_a_key_is_in_the_table(house: House) -> None:
+    paths = house.ask("GET", "/openapi.json", key="").json()["paths"]
+    guarded = {
+        f"{method.upper()} {path}"
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+        if "security" in operation
+    }
+
+    assert guarded == set(map(str, ROUTES))
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_the_scope_of_a_route_is_enough(route: Route, playing: House) -> None:
+    answer = ask(playing, route, playing.make_key(route.scope))
+
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_all_other_scopes_together_are_not(route: Route, playing: House) -> None:
+    head = playing.head()
+    others = [scope for scope in SCOPES if scope != route.scope]
+
+    refused = ask(playing, route, playing.make_key(*others))
+
+    assert refused.status_code == 403
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert refused.json()["type"] == "/problems/forbidden"
+    assert refused.json()["needed"] == route.scope
+    assert playing.head() == head
+
+
+@pytest.mark.parametrize("key", ["", UNKNOWN, "ck_", "x" * 500], ids=["none", "unknown", "ck", "x"])
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_without_a_key_that_works_nobody_gets_in(route: Route, key: str, playing: House) -> None:
+    head = playing.head()
+
+    refused = ask(playing, route, key)
+
+    assert refused.status_code == 401
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert refused.headers["WWW-Authenticate"].startswith("Bearer")
+    assert refused.json()["type"] == "/problems/unauthenticated"
+    assert playing.head() == head
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_a_revoked_or_expired_key_opens_nothing(route: Route, playing: House) -> None:
+    revoked, expired = playing.make_key(*SCOPES), playing.make_key(*SCOPES)
+    with psycopg.connect(playing.croupier.database.owner_url) as owner:
+        assert keys.revoke(owner, playing.name, revoked.split("_")[1])
+        owner.execute(
+            "UPDATE api_key SET expires_at = now() WHERE prefix = %s", [expired.split("_")[1]]
+        )
+
+    for key in (revoked, expired):
+        refused = ask(playing, route, key)
+        assert (refused.status_code, refused.json()["type"]) == (401, "/problems/unauthenticated")
+
+
+NOTHING = {"data": [], "next": None}
+UNHEARD_OF = {
+    "GET /v1/tables": NOTHING,
+    "GET /v1/tables/{table}": "unknown-table",
+    "POST /v1/tables/{table}/commands": "unknown-table",
+    "GET /v1/tables/{table}/events": {"data": [], "next": 0},
+    "GET /v1/rounds/{round}": "unknown-round",
+    "GET /v1/rounds/{round}/recall": "unknown-round",
+    "GET /v1/rounds/{round}/proof": "unknown-round",
+    "GET /v1/players/{player}/vault": {"player": "ada", "balance": 0},
+    "GET /v1/players/{player}/entries": NOTHING,
+    "GET /v1/ledger/accounts": NOTHING,
+    "GET /v1/ledger/entries": NOTHING,
+    "GET /v1/ledger/trial-balance": {"position": 0, "accounts": [], "total": 0, "balanced": True},
+    "GET /v1/events": {"data": [], "next": 0},
+    "GET /v1/events.jsonl": None,
+}
+"""What another house sees: JSON, the slug of a 404, or an empty body."""
+MAKES_ITS_OWN = {"PUT /v1/tables/{table}", "POST /v1/players/{player}/grants"}
+
+
+@pytest.mark.parametrize("route", [r for r in ROUTES if str(r) not in MAKES_ITS_OWN], ids=str)
+def test_another_house_sees_nothing_of_it(route: Route, playing: House, other_house: House) -> None:
+    expected = UNHEARD_OF[str(route)]
+    before = playing.get("/v1/events", limit=1000)
+
+    answer = ask(other_house, route, other_house.key)
+
+    if isinstance(expected, str):
+        assert answer.status_code == 404
+        assert answer.json()["type"] == f"/problems/{expected}"
+    elif expected is None:
+        assert (answer.status_code, answer.content) == (200, b"")
+    else:
+        assert (answer.status_code, answer.json()) == (200, expected)
+    assert playing.get("/v1/events", limit=1000) == before
+
+
+def test_the_same_names_in_two_houses_are_two_tables_and_two_players(
+    playing: House, other_house: House
+) -> None:
+    before = playing.get("/v1/tables/oak"), playing.head(), playing.balance("player/ada/vault")
+
+    opened = other_house.open("oak", "classic", host="zoe")
+    granted = other_house.grant("ada", 7)
+
+    assert (opened.status_code, opened.json()["table"]["position"]) == (201, 1)
+    assert (granted.json()["balance"], granted.json()["position"]) == (7, 2)
+    after = playing.get("/v1/tables/oak"), playing.head(), playing.balance("player/ada/vault")
+    assert after == before
+
+
+def test_events_name_the_key_that_caused_them(playing: House) -> None:
+    token = playing.make_key("play")
+    playing.ask(
+        "POST", "/v1/tables/oak/commands", key=token, json={"type": "leave", "seat": 1}
+    ).raise_for_status()
+
+    newest = playing.get("/v1/events", limit=1000)["data"][-1]["event"]
+
+    assert newest["actor"] == f"key/till/{token.split('_')[1]}"
