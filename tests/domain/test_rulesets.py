@@ -1,0 +1,171 @@
+"""The four games as published, field by field, and what no table may change."""
+
+from functools import reduce
+
+import pytest
+from msgspec.structs import fields, replace
+
+from services.blackjack.domain.cards import DECK, POINTS
+from services.blackjack.domain.commands import Open
+from services.blackjack.domain.decide import open_table
+from services.blackjack.domain.rejections import RulesetNonsense, UnknownRuleset
+from services.blackjack.domain.rules import BetLimits, Ruleset, fingerprint, most_cards, validate
+from services.blackjack.domain.rulesets import PUBLISHED, ruleset
+from tests.domain.story import rows
+
+TABLE = """
+    field                 a2g             coinlounge             classic                     european
+    title                 A2G Blackjack   CoinLounge Blackjack   Poker Head, Classic Table   Evropský
+    version               1.0.0           1.0.0                  1.0.0                       1.0.0
+    seats                 7               5                      1                           7
+    decks                 6               6                      1                           6
+    bet.min               2               1                      5                           2
+    bet.step              2               1                      1                           2
+    bet.max               500             500                    –                           500
+    bet.half_of_stack     no              no                     yes                         no
+    bankroll              vault           vault                  vault                       session
+    deals                 server          host                   server                      server
+    peek                  never           ace_or_ten             always                      never
+    insurance             on_turn         before_play            none                        none
+    naturals_settle       at_resolution   before_play            before_play                 at_resolution
+    natural_rounds_down   no              yes                    yes                         no
+    double_after_split    yes             no                     no                          yes
+    split                 same_rank       same_rank              none                        same_value
+    hands_per_seat        4               2                      1                           4
+    surrender             no              no                     yes                         no
+    hit_on_21             no              no                     no                          yes
+    house_edge            about 0.5 %     about 0.6 %            not published               not published
+"""  # noqa: E501
+
+
+@rows(TABLE)
+def test_the_published_rulesets(field, a2g, coinlounge, classic, european):
+    values = [_value_of(rules, field) for rules in PUBLISHED.values()]
+    assert list(PUBLISHED) == ["a2g", "coinlounge", "classic", "european"]
+    assert values == [a2g, coinlounge, classic, european]
+
+
+def test_the_table_above_leaves_no_field_out():
+    told = {line.split()[0].split(".")[0] for line in TABLE.split("\n")[2:-1]}
+    assert told | {"name"} == {field.name for field in fields(Ruleset)}
+
+
+def _value_of(rules: Ruleset, field: str) -> str | int:
+    value = reduce(getattr, field.split("."), rules)
+    if value is None:
+        return ""
+    return ("no", "yes")[value] if isinstance(value, bool) else value
+
+
+@rows("""
+    name         sha256
+    a2g          0ce1314a67c7df1c57f852f9e200b37a0614f6abefc4af0e2c300d0bf48cdbe4
+    coinlounge   9a04781d0a148d9e6a324419ff7667e3db2bd6229b4b78559002f2ce181c85b0
+    classic      a5ee3f24629e7cfb48455dc7383821c6cb6a34c3c31f348ead082d41abf7232c
+    european     0f35e467ce00beebb6b199a30fc5e9abc652657f48c0ebf0f7d4a6eee96bbfb4
+""")
+def test_the_fingerprint_of_a_published_ruleset_is_stable(name, sha256):
+    """It is in the first event of every table. Other rules are another version."""
+    assert fingerprint(PUBLISHED[name]) == sha256
+
+
+def test_any_change_of_a_ruleset_changes_its_fingerprint():
+    changed = [ruleset("a2g", seats=6), ruleset("a2g", bet=BetLimits(min=4, step=2))]
+    assert len({fingerprint(rules) for rules in (*PUBLISHED.values(), *changed)}) == 6
+
+
+@rows("""
+    name         cards   in_the_shoe
+    a2g          188     312
+    coinlounge   104     312
+    classic      18      52
+    european     188     312
+""")
+def test_the_longest_round_fits_into_the_shoe(name, cards, in_the_shoe):
+    rules = PUBLISHED[name]
+    assert most_cards(rules) == cards <= in_the_shoe == 52 * rules.decks
+
+
+def test_the_longest_round_is_counted_in_the_smallest_cards():
+    """One hand against the dealer with one deck: 42 points are 4 aces, 4 twos, 4 threes, 4 fours."""
+    smallest = sorted(POINTS[card] for card in DECK)[:16]
+    assert sum(smallest) == 40
+    assert most_cards(PUBLISHED["classic"]) == 16 + 2
+
+
+@rows("""
+    name         min   step   max   seats   why
+    a2g          3     2      –     7       An exact 3:2
+    a2g          2     1      –     7       An exact 3:2
+    european     2     5      –     7       An exact 3:2
+    a2g          20    2      10    7       is less than the least bet
+    coinlounge   2     1      1     5       is less than the least bet
+    a2g          2     2      500   8       has at most 7 seats
+    coinlounge   1     1      500   6       has at most 5 seats
+    classic      5     1      –     2       has at most 1 seats
+""")
+def test_limits_that_make_no_game_are_refused(name, min, step, max, seats, why):
+    with pytest.raises(RulesetNonsense, match=why):
+        ruleset(name, bet=BetLimits(min=min, step=step, max=max or None), seats=seats)
+
+
+def test_a_round_that_may_run_out_of_cards_is_refused():
+    a2g = PUBLISHED["a2g"]
+    assert validate(replace(a2g, decks=4))
+    with pytest.raises(RulesetNonsense, match="cards, the shoe has 104"):
+        validate(replace(a2g, decks=2))
+
+
+def test_an_unknown_ruleset_is_refused_with_the_names_there_are():
+    with pytest.raises(UnknownRuleset, match="a2g, coinlounge, classic, european"):
+        ruleset("pontoon")
+
+
+def test_a_table_records_its_whole_ruleset_and_the_fingerprint_of_it():
+    limits = BetLimits(min=10, step=10, max=100)
+    opened = open_table("t", Open("coinlounge", host="ada", bet=limits, seats=3))
+    assert (opened.ruleset.bet, opened.ruleset.seats, opened.host) == (limits, 3, "ada")
+    assert opened.ruleset_sha256 == fingerprint(opened.ruleset)
+    assert opened.ruleset_sha256 != fingerprint(PUBLISHED["coinlounge"])
+
+
+@rows("""
+    name         stack   max    count
+    a2g          1000    500    250
+    a2g          7       6      3
+    a2g          1       –      0
+    coinlounge   7       7      7
+    classic      100     50     46
+    classic      11      5      1
+    classic      9       –      0
+    european     501     500    250
+""")
+def test_the_bets_that_a_stack_allows(name, stack, max, count):
+    bets = PUBLISHED[name].bets(stack)
+    assert len(bets) == count
+    assert (bets[-1] if bets else "") == max
+
+
+@rows("""
+    name         ace   ten   six
+    a2g          no    no    no
+    coinlounge   yes   yes   no
+    classic      yes   yes   yes
+    european     no    no    no
+""")
+def test_when_the_dealer_peeks(name, ace, ten, six):
+    peeks = [PUBLISHED[name].peeks_at(upcard) for upcard in ("Ac", "Tc", "6c")]
+    assert peeks == [word == "yes" for word in (ace, ten, six)]
+
+
+@rows("""
+    name         same_rank   same_value   unequal
+    a2g          yes         no           no
+    coinlounge   yes         no           no
+    classic      no          no           no
+    european     yes         yes          no
+""")
+def test_what_a_pair_is(name, same_rank, same_value, unequal):
+    hands = (("Kc", "Ks"), ("Kc", "Ts"), ("9c", "8c"))
+    pairs = [PUBLISHED[name].is_pair(*hand) for hand in hands]
+    assert pairs == [word == "yes" for word in (same_rank, same_value, unequal)]
