@@ -14,28 +14,26 @@ from services.blackjack.domain.rulesets import PUBLISHED, ruleset
 from tests.domain.story import rows
 
 TABLE = """
-    field                 a2g             coinlounge             classic                     european
-    title                 A2G Blackjack   CoinLounge Blackjack   Poker Head, Classic Table   Evropský
-    version               1.0.0           1.0.0                  1.0.0                       1.0.0
-    seats                 7               5                      1                           7
-    decks                 6               6                      1                           6
-    bet.min               2               1                      5                           2
-    bet.step              2               1                      1                           2
-    bet.max               500             500                    –                           500
-    bet.half_of_stack     no              no                     yes                         no
-    bankroll              vault           vault                  vault                       session
-    deals                 server          host                   server                      server
-    peek                  never           ace_or_ten             always                      never
-    insurance             on_turn         before_play            none                        none
-    naturals_settle       at_resolution   before_play            before_play                 at_resolution
-    natural_rounds_down   no              yes                    yes                         no
-    double_after_split    yes             no                     no                          yes
-    split                 same_rank       same_rank              none                        same_value
-    hands_per_seat        4               2                      1                           4
-    surrender             no              no                     yes                         no
-    hit_on_21             no              no                     no                          yes
-    house_edge            about 0.5 %     about 0.6 %            not published               not published
-"""  # noqa: E501
+    field                 a2g             coinlounge    classic       european
+    version               1.0.0           1.0.0         1.0.0         1.0.0
+    seats                 7               5             1             7
+    decks                 6               6             1             6
+    bet.min               2               1             5             2
+    bet.step              2               1             1             2
+    bet.max               500             500           –             500
+    bet.half_of_stack     no              no            yes           no
+    bankroll              vault           vault         vault         session
+    deals                 server          host          server        server
+    peek                  never           ace_or_ten    always        never
+    insurance             on_turn         before_play   none          none
+    naturals_settle       at_resolution   before_play   before_play   at_resolution
+    natural_rounds_down   no              yes           yes           no
+    double_after_split    yes             no            no            yes
+    split                 same_rank       same_rank     none          same_value
+    hands_per_seat        4               2             1             4
+    surrender             no              no            yes           no
+    hit_on_21             no              no            no            yes
+"""
 
 
 @rows(TABLE)
@@ -45,9 +43,21 @@ def test_the_published_rulesets(field, a2g, coinlounge, classic, european):
     assert values == [a2g, coinlounge, classic, european]
 
 
-def test_the_table_above_leaves_no_field_out():
+@rows("""
+    name         title                       house_edge
+    a2g          A2G Blackjack               about 0.5 %
+    coinlounge   CoinLounge Blackjack        about 0.6 %
+    classic      Poker Head, Classic Table   not published
+    european     Evropský                    not published
+""")
+def test_what_the_published_rulesets_say_of_themselves(name, title, house_edge):
+    rules = PUBLISHED[name]
+    assert (rules.name, rules.title, rules.house_edge) == (name, title, house_edge)
+
+
+def test_the_tables_above_leave_no_field_out():
     told = {line.split()[0].split(".")[0] for line in TABLE.split("\n")[2:-1]}
-    assert told | {"name"} == {field.name for field in fields(Ruleset)}
+    assert told | {"name", "title", "house_edge"} == {field.name for field in fields(Ruleset)}
 
 
 def _value_of(rules: Ruleset, field: str) -> str | int:
@@ -87,7 +97,7 @@ def test_the_longest_round_fits_into_the_shoe(name, cards, in_the_shoe):
 
 
 def test_the_longest_round_is_counted_in_the_smallest_cards():
-    """One hand against the dealer with one deck: 42 points are 4 aces, 4 twos, 4 threes, 4 fours."""
+    """A hand and the dealer, 42 points: four each of aces, twos, threes, fours, and a card each."""
     smallest = sorted(POINTS[card] for card in DECK)[:16]
     assert sum(smallest) == 40
     assert most_cards(PUBLISHED["classic"]) == 16 + 2
