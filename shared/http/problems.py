@@ -91,7 +91,7 @@ def response(rejected: Rejected) -> Response:
     )
 
 
-def malformed(error: msgspec.ValidationError | msgspec.DecodeError, hint: str = "") -> Malformed:
+def malformed(error: msgspec.DecodeError, hint: str = "") -> Malformed:
     """What msgspec found wrong with a body, as a refusal."""
     why, _, at = str(error).partition(" - at `")
     return Malformed(

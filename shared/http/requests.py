@@ -80,12 +80,19 @@ def etag(version: int) -> str:
     return f'"{version}"'
 
 
-async def decoded(request: Request, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T:
+async def decoded(request: Request, decoder: "msgspec.json.Decoder[T]") -> T:
     """The body of a request in its type. Raises Malformed."""
+    return decode(await request.body(), decoder)
+
+
+def decode(body: bytes, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T:
+    """A body in its type. Raises Malformed, which ends with the `hint`."""
     try:
-        return decoder.decode(await request.body())
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        return decoder.decode(body)
+    except msgspec.DecodeError as error:
         raise problems.malformed(error, hint) from None
+    except RecursionError:
+        raise Malformed(f"The body is nested too deeply. {hint}".rstrip()) from None
 
 
 def header_map(scope: Scope) -> dict[bytes, bytes]:

@@ -6,10 +6,23 @@ from msgspec import Meta
 
 ID_PATTERN = "^[a-z0-9][a-z0-9._-]{0,63}$"
 
+
+def whole(pattern: str, description: str) -> Meta:
+    """Text that matches `pattern`, `^…$`, from its first to its very last character.
+
+    In Python alone `$` also lets a line break pass at the end.
+    """
+    return Meta(
+        pattern=pattern.removesuffix("$") + r"\Z",
+        description=description,
+        extra_json_schema={"pattern": pattern},
+    )
+
+
 Id = Annotated[
     str,
-    Meta(
-        pattern=ID_PATTERN,
-        description="1 to 64 of a–z, 0–9, '.', '_' and '-', starting with a letter or a digit.",
+    whole(
+        ID_PATTERN,
+        "1 to 64 of a–z, 0–9, '.', '_' and '-', starting with a letter or a digit.",
     ),
 ]

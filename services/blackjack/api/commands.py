@@ -26,7 +26,15 @@ from shared.http import problems
 from shared.http.auth import Forbidden, Keys, Unauthenticated
 from shared.http.openapi import answers, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed
-from shared.http.requests import IDEMPOTENCY, IF_MATCH, cause, etag, header_map, read_body
+from shared.http.requests import (
+    IDEMPOTENCY,
+    IF_MATCH,
+    cause,
+    decode,
+    etag,
+    header_map,
+    read_body,
+)
 from shared.kernel.ids import ID_PATTERN
 from shared.kernel.rejected import Rejected
 
@@ -66,7 +74,9 @@ class Commands:
         headers = header_map(scope)
         caller = await self._keys.authenticate(headers.get(b"authorization"))
         why = cause(caller.require("play"), headers)
-        answered = await self._tables.play(why, table, _command(await read_body(receive)))
+        answered = await self._tables.play(
+            why, table, decode(await read_body(receive), _decoder, _HINT)
+        )
         body = _encoder.encode(answered.answer)
         start = [
             (b"content-type", b"application/json"),
@@ -77,13 +87,6 @@ class Commands:
             start.append((b"idempotent-replayed", b"true"))
         await send({"type": "http.response.start", "status": 200, "headers": start})
         await send({"type": "http.response.body", "body": body})
-
-
-def _command(body: bytes) -> Command:
-    try:
-        return _decoder.decode(body)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        raise problems.malformed(error, _HINT) from None
 
 
 def _description() -> dict[str, Any]:

@@ -6,16 +6,13 @@ from msgspec import Meta, Struct
 
 from services.blackjack.domain.rules import BetLimits
 from shared.kernel.chips import Chips
-from shared.kernel.ids import Id
+from shared.kernel.ids import Id, whole
 
 SeatNumber = Annotated[int, Meta(ge=1, le=7, description="A seat of the table, counted from 1.")]
 HandNumber = Annotated[int, Meta(ge=0, le=3, description="A hand of the seat, counted from 0.")]
 ClientSeed = Annotated[
     str,
-    Meta(
-        pattern="^[A-Za-z0-9_-]{1,64}$",
-        description="The player's own share in the order of the shoe.",
-    ),
+    whole("^[A-Za-z0-9_-]{1,64}$", "The player's own share in the order of the shoe."),
 ]
 
 
