@@ -16,10 +16,10 @@ from msgspec import convert
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.decide import decide, open_table
-from services.blackjack.domain.events import Event, PlayerSat
+from services.blackjack.domain.events import Event, PlayerSat, RoundOpened, SeedRevealed
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
-from services.blackjack.domain.shoe import SealedSeed, commitment
+from services.blackjack.domain.shoe import ALGORITHM, SealedSeed, commitment
 from services.blackjack.domain.table import Round, Table
 from shared.kernel.chips import bank, in_play, stack, vault
 from shared.kernel.rejected import Rejected
@@ -104,6 +104,16 @@ def a_command(words: str) -> c.Command:
     name, *numbers = words.split()
     place = zip(("seat", "hand"), map(int, numbers or ["1"]), strict=False)
     return convert({"type": name, **dict(place)}, c.Command)
+
+
+def round_opened(number: int = 1, *client_seeds: str) -> RoundOpened:
+    """The first event of a round under the seed of all stories."""
+    return RoundOpened(number, ALGORITHM, PreparedSeed("").sealed, client_seeds)
+
+
+def seed_revealed(drawn: int, number: int = 1) -> SeedRevealed:
+    """The last event of a round under the seed of all stories."""
+    return SeedRevealed(number, PreparedSeed("").secret.hex(), drawn)
 
 
 _told: Story

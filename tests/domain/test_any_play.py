@@ -29,7 +29,7 @@ CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
 
 
 @settings(
-    max_examples=80,
+    max_examples=200,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -7,7 +7,6 @@ from services.blackjack.domain.events import (
     HandSettled,
     HandStood,
     HoleCardRevealed,
-    SeedRevealed,
 )
 from services.blackjack.domain.settlement import insurance_payout, insurance_price, outcome, payout
 from services.blackjack.domain.table import Hand
@@ -16,14 +15,13 @@ from tests.domain.story import (
     a_round,
     given,
     rows,
+    seed_revealed,
     then,
     then_among,
     then_net,
     when,
     when_all_stand,
 )
-
-SEED = bytes(range(32)).hex()
 
 
 @rows("""
@@ -207,7 +205,7 @@ def test_a_dealer_of_16_still_draws_when_ahead():
         HoleCardRevealed("6h"),
         DealerDrew(("4s",)),
         HandSettled(1, 0, "loss", 100, 0),
-        SeedRevealed(1, SEED, drawn=5),
+        seed_revealed(5),
     )
 
 
@@ -231,8 +229,8 @@ def test_the_dealer_does_not_draw_when_no_hand_needs_it(game, move, hands, drawn
     if move:
         when(a_command(move))
     assert not any(isinstance(event, DealerDrew) for event in story.log)
-    assert story.log[-1] == SeedRevealed(1, SEED, drawn)
-    then_among(HoleCardRevealed("6h"), SeedRevealed(1, SEED, drawn))
+    assert story.log[-1] == seed_revealed(drawn)
+    then_among(HoleCardRevealed("6h"), seed_revealed(drawn))
 
 
 def test_a_natural_beside_a_live_hand_lets_the_dealer_draw():
@@ -244,7 +242,7 @@ def test_a_natural_beside_a_live_hand_lets_the_dealer_draw():
         DealerDrew(("9h",)),
         HandSettled(1, 0, "natural", 100, 250),
         HandSettled(2, 0, "loss", 100, 0),
-        SeedRevealed(1, SEED, drawn=7),
+        seed_revealed(7),
     )
 
 

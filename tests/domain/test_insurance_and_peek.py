@@ -23,7 +23,6 @@ from services.blackjack.domain.events import (
     InsuranceOffered,
     InsuranceSettled,
     PlayerLeaving,
-    SeedRevealed,
 )
 from services.blackjack.domain.moves import legal_moves
 from services.blackjack.domain.rejections import (
@@ -41,6 +40,7 @@ from tests.domain.story import (
     a_table,
     given,
     rows,
+    seed_revealed,
     then,
     then_among,
     then_legal,
@@ -303,7 +303,7 @@ def test_a_peeked_natural_ends_the_round_before_any_decision(game, upcard, hole,
         DealerPeeked(natural=True),
         HoleCardRevealed(hole),
         HandSettled(1, 0, "loss", 100, 0),
-        SeedRevealed(1, bytes(range(32)).hex(), drawn=4),
+        seed_revealed(4),
     )
     then_net(-100 * bets_lost)
 

@@ -56,7 +56,6 @@ from tests.domain.story import (
     rows,
     then,
     then_among,
-    then_net,
     then_posted,
     then_refused,
     when,
@@ -343,24 +342,3 @@ def test_hands_lie_open_until_the_next_deal_and_then_only_bettors_have_hands():
     assert story.table.stage.last.dealer == ("Tc", "8h")
     when(SitOut(2), Bet(1, 20))
     assert [len(seat.hands) for _, seat in story.table.seated()] == [1, 0]
-
-
-def test_two_cards_each_are_dealt_in_rounds_with_the_dealer_last():
-    """First a card to each betting seat in seat order, the upcard, a second card, the hole card."""
-    given(a_table("coinlounge", 100, 100, 100, cards="2s 3s 4s 5s 6s 7s Ts Th"))
-    when(Bet(3, 20), Bet(1, 20), Deal("ada"))
-    then_among(HandsDealt(((1, "2s", "5s"), (3, "3s", "6s")), upcard="4s"))
-    when(Stand(1))
-    when(Stand(3))
-    then_among(HoleCardRevealed("7s"))
-
-
-def test_turns_go_in_seat_order_hand_by_hand():
-    story = given(a_round("a2g", "8s 8d", "Ts 8d", upcard="6c", hole="5h", next_cards="2h 3h Kc"))
-    turns = [story.table.turn()]
-    for move in ("split", "stand 1 0", "stand 1 1"):
-        when(a_command(move))
-        turns.append(story.table.turn())
-    assert turns == [(1, 0), (1, 0), (1, 1), (2, 0)]
-    when(Stand(2))
-    then_net(-100, seat=2)

@@ -11,13 +11,10 @@ from services.blackjack.domain.events import (
 from services.blackjack.domain.rejections import (
     DoubleNotAllowed,
     HandClosed,
-    NotEnoughChips,
-    NotYourTurn,
     SplitNotAllowed,
     SurrenderNotAllowed,
 )
 from tests.domain.story import (
-    a_command,
     a_round,
     given,
     rows,
@@ -139,22 +136,6 @@ def test_the_coinlounge_does_not_double_after_a_split():
     then_refused(DoubleNotAllowed)
 
 
-def test_the_first_hand_of_a_split_is_played_to_its_end_before_the_second_gets_a_card():
-    given(a_round("a2g", "8s 8d", upcard="6c", hole="Kh", next_cards="3h 9h 2h Th 5c"))
-    when(Split(1))
-    then(HandSplit(1, 0, 100), CardDealt(1, 0, "3h"))
-    when(Hit(1, 1))
-    then_refused(NotYourTurn)
-    when(Hit(1, 0))
-    then(CardDealt(1, 0, "9h"))
-    when(Stand(1, 0))
-    then(HandStood(1, 0), CardDealt(1, 1, "2h"))
-    when(Hit(1, 0))
-    then_refused(NotYourTurn)
-    when(DoubleDown(1, 1))
-    then_among(HandDoubled(1, 1, 100), CardDealt(1, 1, "Th"), HandStood(1, 1))
-
-
 @rows("""
     game         hands   moves
     a2g          4       hit stand double_down
@@ -171,16 +152,6 @@ def test_a_pair_is_split_up_to_the_hands_of_a_seat(game, hands, moves):
     then_legal(moves)
     when(Split(1))
     then_refused(SplitNotAllowed)
-
-
-def test_a_resplit_inserts_the_new_hand_right_after_its_twin():
-    story = given(a_round("a2g", "8s 8d", upcard="6c", next_cards="3h 8h 5h"))
-    when(Split(1), Stand(1, 0))
-    then_among(CardDealt(1, 1, "8h"))
-    when(Split(1, 1))
-    then(HandSplit(1, 1, 100), CardDealt(1, 1, "5h"))
-    hands = [" ".join(hand.cards) for hand in story.table.seat(1).hands]
-    assert hands == ["8s 3h", "8d 5h", "8h"]
 
 
 @rows("""
@@ -200,24 +171,6 @@ def test_split_aces_receive_one_card_each(game):
         HandStood(1, 1),
     )
     then_net(+200)
-
-
-@rows("""
-    game         move
-    a2g          double_down
-    a2g          split
-    coinlounge   double_down
-    coinlounge   split
-    european     double_down
-    european     split
-""")
-def test_without_funds_there_is_no_offer(game, move):
-    """A stack of 50 after a bet of 100: not listed, refused, and the stack stays as it is."""
-    story = given(a_round(game, "8s 8d", upcard="6c", stack=50))
-    then_legal("hit stand")
-    when(a_command(move))
-    assert then_refused(NotEnoughChips).facts == {"cost": 100, "stack": 50}
-    assert story.table.seat(1).stack == 50
 
 
 def test_a_stack_that_just_covers_it_is_enough():
