@@ -31,7 +31,7 @@ def main() -> None:
     except (Refused, WrongSettings, CannotStart) as refused:
         _complain(str(refused))
     except psycopg.OperationalError as error:
-        _complain(f"The database does not answer; see DATABASE_URL. {error}")
+        _complain(f"The database does not answer; see DATABASE_URL. {' '.join(str(error).split())}")
 
 
 def _complain(sentence: str) -> None:

@@ -4,6 +4,7 @@ from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg import sql
+from sqlalchemy.exc import DBAPIError
 
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
@@ -23,7 +24,14 @@ def migrate() -> None:
 
 def prepare(settings: Settings) -> None:
     """Migrates, opens the house, and lets the role of DATABASE_URL serve."""
-    upgrade(settings.owner_url)
+    if current(settings.owner_url) != head():
+        try:
+            upgrade(settings.owner_url)
+        except DBAPIError as error:
+            raise Refused(
+                f"The migrations cannot run: {error.orig} Set CROUPIER_MIGRATION_URL to a role "
+                "that may create tables and roles."
+            ) from error
     open_house(settings.owner_url, settings.house)
     with psycopg.connect(settings.owner_url, autocommit=True) as owner:
         serving = unquote(urlsplit(settings.database_url).username or "")

@@ -6,6 +6,7 @@ from secrets import token_hex
 from typing import Annotated
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from typer import Exit, Option
@@ -13,6 +14,7 @@ from typer import Exit, Option
 from services.audit.domain.proof import Proof
 from services.audit.domain.recall import Recall
 from services.cli.refused import Refused
+from services.cli.serving import address
 from services.demo import Api, Audit, CannotDemonstrate, Game, Rulesets
 from services.ledger.projections import TrialBalance
 from services.settings import Settings
@@ -32,15 +34,16 @@ def demo(
     """
     settings = Settings.from_environment()
     console = Console(highlight=False, soft_wrap=True)
-    api = Api(url or f"http://{settings.host}:{settings.port}", key or _kept_key(settings.home))
+    where, token = url or address(settings), key or _kept_key(settings.home)
     try:
+        api = Api(where, token)
         api.knock()
         unfair = _play(console, api, rounds)
         wrong = unfair + _check(console, Audit(api))
     except CannotDemonstrate as error:
         raise Refused(str(error)) from None
     for fault in wrong:
-        console.print(f"{_RED} {fault}")
+        console.print(f"{_RED} {escape(fault)}")
     raise Exit(1 if wrong else 0)
 
 
@@ -68,7 +71,7 @@ def _play(console: Console, api: Api, rounds: int) -> list[str]:
             proof = api.get(f"/v1/rounds/{round_id}/proof", Proof)
             wrong += [f"Round {round_id}: {fault}" for fault in proof.faults]
             mark = _RED if proof.faults else _GREEN
-            console.print(f"  {mark} {len(proof.cards)} cards come from the revealed seed again.")
+            console.print(f"  {mark} proof: {len(proof.cards)} cards from the committed seed")
     return wrong
 
 

@@ -1,6 +1,5 @@
 """Serving until somebody says stop: `up` with everything it needs, `serve` with what is set."""
 
-import gc
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -48,7 +47,7 @@ def serve() -> None:
         )
     must_be_current(settings)
     with until_told_to_stop(), listen(settings) as listener:
-        _serve(settings, listener, lambda: print(f"Serving on {_address(settings)}", flush=True))
+        _serve(settings, listener, lambda: print(f"Serving on {address(settings)}", flush=True))
 
 
 @contextmanager
@@ -117,8 +116,7 @@ def _serve(settings: Settings, listener: socket.socket, ready: Callable[[], None
 
 
 class _Server(uvicorn.Server):
-    """Tells when it is ready, and then keeps the garbage collector out of the way: what is there
-    after the start stays, and requests leave few cycles behind."""
+    """Tells when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -126,25 +124,23 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(100_000, 50, 100)
         self._ready()
 
 
 def _welcome(settings: Settings, key: str) -> None:
-    address, file = _address(settings), settings.home / "dev.key"
+    where, file = address(settings), settings.home / "dev.key"
     Console(highlight=False, soft_wrap=True).print(
-        f"\n[bold]Croupier plays on {address}[/bold]\n"
-        f"  What it can do:  {address}/docs\n"
+        f"\n[bold]Croupier plays on {where}[/bold]\n"
+        f"  What it can do:  {where}/docs\n"
         f"  Your API key:    {key}\n"
         f"  It is kept in    {file}\n\n"
         "Try it:\n"
-        f'  curl -H "Authorization: Bearer $(cat {file})" {address}/v1/rulesets\n\n'
+        f'  curl -H "Authorization: Bearer $(cat {file})" {where}/v1/rulesets\n\n'
         "Ctrl-C stops everything. The next start finds all data."
     )
 
 
-def _address(settings: Settings) -> str:
+def address(settings: Settings) -> str:
+    """Where these settings serve."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{settings.port}"
