@@ -31,7 +31,7 @@ _SERVING: dict[str, Any] = {
     "connect_timeout": 5,
     "keepalives_idle": 10,
     "tcp_user_timeout": 20_000,
-    "options": "-c role=croupier_app -c timezone=UTC",
+    "options": "-c role=croupier_app -c timezone=UTC -c lock_timeout=5s",
 }
 
 
@@ -55,8 +55,7 @@ class PostgresStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._appender:
-            await self._appender.close()
+        await self._hang_up()
         await self.readers.close()
 
     async def append_batch(
@@ -69,11 +68,12 @@ class PostgresStore:
             async with connection.cursor(binary=True) as cursor:
                 await cursor.execute(_APPEND, (house, now, *columns.packed))
                 row = await cursor.fetchone()
-        except psycopg.errors.OperationalError as error:
-            raise Unreachable(str(error)) from error
-        except psycopg.DatabaseError as error:
-            if error.sqlstate == "CR404":
+        except psycopg.Error as error:
+            if error.sqlstate == _NOT_OPEN:
                 raise HouseNotOpen(house) from None
+            if _is_away(error):
+                await self._hang_up()
+                raise Unreachable(str(error)) from error
             raise
         assert row
         return columns.answers(row[0])
@@ -123,15 +123,39 @@ class PostgresStore:
             arrays.register(self._appender)
         return self._appender
 
-    async def _rows(self, query: LiteralString, *parameters: object) -> list[Row]:
-        try:
-            async with self.readers.connection() as connection:
-                cursor: AsyncCursor[Row] = connection.cursor(binary=True)
-                await cursor.execute(query, parameters)
-                return await cursor.fetchall() if cursor.description else []
-        except (psycopg.OperationalError, PoolTimeout) as error:
-            raise Unreachable(str(error)) from error
+    async def _hang_up(self) -> None:
+        if self._appender:
+            await self._appender.close()
+        self._appender = None
 
+    async def _rows(self, query: LiteralString, *parameters: object) -> list[Row]:
+        """A statement that may be repeated: a connection that died while it lay idle in the pool
+        is thrown away, and the next one tried."""
+        for _ in range(self.readers.max_size + 1):
+            try:
+                return await self._rows_once(query, parameters)
+            except PoolTimeout as error:
+                raise Unreachable(str(error)) from error
+            except psycopg.OperationalError:
+                continue
+        raise Unreachable("Every connection to the log is broken.")
+
+    async def _rows_once(self, query: LiteralString, parameters: tuple[object, ...]) -> list[Row]:
+        async with self.readers.connection() as connection:
+            cursor: AsyncCursor[Row] = connection.cursor(binary=True)
+            await cursor.execute(query, parameters)
+            return await cursor.fetchall() if cursor.description else []
+
+
+def _is_away(error: psycopg.Error) -> bool:
+    """Whether it is the server that cannot, rather than the command that is wrong."""
+    state = error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
+    return state.startswith(_AWAY)
+
+
+_NOT_OPEN = "CR404"
+_AWAY = ("08", "25006", "40", "53", "55", "57")
+"""Connection lost, read-only, rolled back, out of resources, locked, shutting down."""
 
 _NEWEST = 2**63 - 1
 

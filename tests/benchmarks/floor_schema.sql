@@ -50,9 +50,8 @@ CREATE TABLE floor.posting (
     account       text    NOT NULL,
     amount        bigint  NOT NULL,
     balance_after bigint  NOT NULL,
-    PRIMARY KEY (house, position, line)
+    PRIMARY KEY (house, account, position, line)
 );
-CREATE INDEX posting_account ON floor.posting (house, account, position, line);
 
 INSERT INTO floor.stream_head
 SELECT 'local', 'table-' || n, 0 FROM generate_series(1, 20000) n;

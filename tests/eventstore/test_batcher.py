@@ -1,6 +1,7 @@
 """Many callers, one connection: who is answered what, also when something breaks."""
 
 import asyncio
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,6 +11,7 @@ import pytest
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.chain import verify_chain
 from shared.eventstore.memory import MemoryStore
+from shared.eventstore.migrate import open_house
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import (
     InsufficientChips,
@@ -20,7 +22,7 @@ from shared.eventstore.rejections import (
 )
 from shared.eventstore.store import Append, Appended, EventStore, HouseNotOpen
 from shared.kernel.rejected import Rejected
-from tests.conftest import Database
+from tests.conftest import Database, Mortal
 from tests.eventstore.appends import ADA, BOB, HOUSE, NOW, a_command, a_grant, an_event
 
 KILL = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -151,17 +153,23 @@ async def test_a_poisonous_command_fails_alone() -> None:
 
 async def test_what_postgres_cannot_store_fails_alone(postgres: PostgresStore) -> None:
     async with Batcher(postgres) as batcher:
-        first, poison, overflow, last = await asyncio.gather(
+        first, *poison, last = await asyncio.gather(
             batcher.append(HOUSE, on("table-1", 1)),
             batcher.append(HOUSE, on("a NUL \0", 2)),
-            batcher.append(HOUSE, a_command("c", an_event("t", "a", 2**63, "b", -(2**63)))),
-            batcher.append(HOUSE, on("table-3", 3)),
+            batcher.append(HOUSE, a_command("a lone surrogate \ud800", an_event("t"))),
+            batcher.append(HOUSE, on("beyond an index: " + secrets.token_hex(5000), 4)),
+            batcher.append(HOUSE, a_command("5", an_event("t", "a", 2**63, "b", -(2**63)))),
+            batcher.append(HOUSE, a_command("6", an_event("t", "a", 2**62, "b", -(2**62)))),
+            batcher.append(HOUSE, a_command("7", an_event("t", "a", 2**62, "b", -(2**62)))),
+            batcher.append(HOUSE, on("table-3", 8)),
             return_exceptions=True,
         )
 
-    assert (first, last) == (Appended("table-1", 1, 1, 1), Appended("table-3", 2, 2, 1))
-    assert isinstance(poison, Exception)
-    assert isinstance(overflow, Exception)
+    assert (first, last) == (Appended("table-1", 1, 1, 1), Appended("table-3", 3, 3, 1))
+    fine = poison.pop(4)
+    assert isinstance(fine, Appended)
+    assert all(isinstance(answer, Exception) for answer in poison)
+    assert not any(isinstance(answer, Unreachable) for answer in poison)
 
 
 async def test_a_house_that_is_not_open_is_said_to_all(store: EventStore) -> None:
@@ -216,6 +224,28 @@ async def test_a_killed_connection_loses_nothing_and_doubles_nothing(
     log = await postgres.read_log(HOUSE)
     assert sorted(answer.first_position for answer in answers) == list(range(1, 401))
     assert sorted(int(record.command_id) for record in log) == list(range(400))
+    assert verify_chain(log) == (400, log[-1].chain)
+
+
+async def test_a_killed_server_loses_nothing_and_doubles_nothing(mortal: Mortal) -> None:
+    open_house(mortal.database.owner_url, HOUSE)
+    async with (
+        PostgresStore(mortal.database.app_url) as store,
+        Batcher(store, most_in_a_batch=4, pauses=(0.02,) * 500) as batcher,
+    ):
+        callers = [
+            asyncio.create_task(batcher.append(HOUSE, on(f"table-{n % 7}", n))) for n in range(400)
+        ]
+        await callers[100]
+        mortal.kill()
+        await asyncio.to_thread(mortal.start)
+        answers = await asyncio.gather(*callers)
+        log = await store.read_log(HOUSE)
+
+    assert sorted(answer.first_position for answer in answers) == list(range(1, 401))
+    assert {log[a.first_position - 1].command_id: n for n, a in enumerate(answers)} == {
+        str(n): n for n in range(400)
+    }
     assert verify_chain(log) == (400, log[-1].chain)
 
 

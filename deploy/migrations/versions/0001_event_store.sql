@@ -1,23 +1,24 @@
 -- The event log, the ledger on it, and the one function that writes both.
 -- `house` leads every key: each house's log is contiguous, can be checked alone, and can move to
 -- a node of its own (Citus, distributed by house) without a change to any statement.
+-- Keys compare as bytes ("C"), so pages come in the same order whatever the cluster's locale is.
 
 -- Where each house's log ends. The row is the lock that makes positions gapless: it is taken,
 -- advanced and released with the append, so a rollback leaves no hole and order is commit order.
 CREATE TABLE log_head (
-    house    text   PRIMARY KEY,
+    house    text COLLATE "C" PRIMARY KEY,
     position bigint NOT NULL CHECK (position >= 0),
     chain    bytea  NOT NULL CHECK (length(chain) = 32)
 );
 
 CREATE TABLE event_log (
-    house          text        NOT NULL,
+    house          text COLLATE "C" NOT NULL,
     position       bigint      NOT NULL,
-    stream         text        NOT NULL,
+    stream         text COLLATE "C" NOT NULL,
     version        bigint      NOT NULL,
     type           text        NOT NULL,
     schema_version integer     NOT NULL,
-    command_id     text        NOT NULL,
+    command_id     text COLLATE "C" NOT NULL,
     envelope       bytea       NOT NULL,
     leaf           bytea       NOT NULL,
     chain          bytea       NOT NULL,
@@ -35,18 +36,18 @@ CREATE TABLE event_log_1 PARTITION OF event_log FOR VALUES FROM (50000001) TO (1
 CREATE TABLE event_log_rest PARTITION OF event_log DEFAULT;
 
 CREATE TABLE stream_head (
-    house   text   NOT NULL,
-    stream  text   NOT NULL,
+    house   text COLLATE "C" NOT NULL,
+    stream  text COLLATE "C" NOT NULL,
     version bigint NOT NULL CHECK (version >= 0),
     PRIMARY KEY (house, stream)
 ) WITH (fillfactor = 50);
 
 -- Accepted commands only: a refused one may be sent again and be judged afresh.
 CREATE TABLE command_outcome (
-    house          text   NOT NULL,
-    command_id     text   NOT NULL,
+    house          text COLLATE "C" NOT NULL,
+    command_id     text COLLATE "C" NOT NULL,
     request_hash   bytea  NOT NULL,
-    stream         text   NOT NULL,
+    stream         text COLLATE "C" NOT NULL,
     version        bigint NOT NULL,
     first_position bigint NOT NULL,
     last_position  bigint NOT NULL,
@@ -61,30 +62,29 @@ CREATE FUNCTION account_floor(account text) RETURNS bigint
 
 -- Half of each page stays free, so that a new balance finds room beside the old one (HOT).
 CREATE TABLE account (
-    house   text   NOT NULL,
-    account text   NOT NULL,
+    house   text COLLATE "C" NOT NULL,
+    account text COLLATE "C" NOT NULL,
     balance bigint NOT NULL,
     PRIMARY KEY (house, account),
     CONSTRAINT account_floor CHECK (balance >= account_floor(account))
 ) WITH (fillfactor = 50);
 
+-- The entries of an account, one page after another. Those of an event are in its envelope.
 CREATE TABLE posting (
-    house         text    NOT NULL,
+    house         text COLLATE "C" NOT NULL,
     position      bigint  NOT NULL,
     line          integer NOT NULL,
-    account       text    NOT NULL,
+    account       text COLLATE "C" NOT NULL,
     amount        bigint  NOT NULL,
     balance_after bigint  NOT NULL,
-    PRIMARY KEY (house, position, line)
+    PRIMARY KEY (house, account, position, line)
 );
-
-CREATE INDEX posting_account ON posting (house, account, position, line);
 
 -- Folded states, to spare a long fold. Disposable: delete any or all at any time.
 CREATE TABLE snapshot (
-    house    text   NOT NULL,
-    stream   text   NOT NULL,
-    format   text   NOT NULL,
+    house    text COLLATE "C" NOT NULL,
+    stream   text COLLATE "C" NOT NULL,
+    format   text COLLATE "C" NOT NULL,
     version  bigint NOT NULL,
     position bigint NOT NULL,
     state    bytea  NOT NULL,
@@ -215,7 +215,8 @@ BEGIN
                 total := total + amounts[posting];
                 balances[account_at] := balances[account_at] + amounts[posting];
                 new_balances[posting] := balances[account_at];
-                IF balances[account_at] < floors[account_at] AND short IS NULL AND amounts[posting] < 0 THEN
+                IF short IS NULL AND amounts[posting] < 0
+                   AND balances[account_at] < floors[account_at] THEN
                     short := posting;
                 END IF;
             END LOOP;
