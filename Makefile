@@ -96,7 +96,7 @@ help:  ## Explain every target; the same as make alone
 # The project itself is installed in place; what builds it is pinned and checked like the rest.
 define install
 echo "Installing $(1)"
-$(UV) sync -q --require-hashes $(1)
+$(UV) sync -q --compile-bytecode --require-hashes $(1)
 $(UV) install -q --no-deps --build-constraints $(DEV) --editable .
 touch $@
 endef
