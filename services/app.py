@@ -109,6 +109,7 @@ def create_app(settings: Settings) -> FastAPI:
         description=_DESCRIPTION,
         openapi_tags=_TAGS,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=service.running,
     )
     app.state.keys = service.keys

@@ -11,13 +11,31 @@ from services.ledger.projections import AccountPage, Books, EntryPage, TrialBala
 from shared.eventstore.rejections import KeyReused, Overloaded
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses, takes
-from shared.http.paging import After, AfterName, Limit
+from shared.http.paging import MOST_NAME_CHARACTERS, NAME_PATTERN, After, AfterName, Limit
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import IDEMPOTENCY, cause, decoded, header_map, replayed
 from shared.kernel.chips import vault
 from shared.kernel.ids import ID_PATTERN
 
 Player = Annotated[str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])]
+AccountName = Annotated[
+    str,
+    Query(
+        max_length=MOST_NAME_CHARACTERS,
+        pattern=NAME_PATTERN,
+        description="The account.",
+        examples=["player/ada/vault"],
+    ),
+]
+Prefix = Annotated[
+    str,
+    Query(
+        max_length=MOST_NAME_CHARACTERS,
+        pattern=NAME_PATTERN,
+        description="Only accounts whose name starts so.",
+        examples=["table/table-3/"],
+    ),
+]
 Accountant = Annotated[Caller, caller_with("ledger")]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed)
 
@@ -125,14 +143,7 @@ def _read_accounts(router: APIRouter, books: Books) -> None:
     )
     async def accounts(
         caller: Accountant,
-        prefix: Annotated[
-            str,
-            Query(
-                max_length=300,
-                description="Only accounts whose name starts so.",
-                examples=["table/table-3/"],
-            ),
-        ] = "",
+        prefix: Prefix = "",
         after: AfterName = "",
         limit: Limit = 100,
     ) -> Response:
@@ -147,9 +158,7 @@ def _read_accounts(router: APIRouter, books: Books) -> None:
     )
     async def entries(
         caller: Accountant,
-        account: Annotated[
-            str, Query(max_length=300, description="The account.", examples=["player/ada/vault"])
-        ],
+        account: AccountName,
         after: After = 0,
         limit: Limit = 100,
     ) -> Response:

@@ -5,6 +5,9 @@ from typing import Annotated, Final
 from fastapi import Query
 
 MOST_A_PAGE: Final = 1000
+MOST_NAME_CHARACTERS: Final = 300
+NAME_PATTERN: Final = "^[a-z0-9._/-]*$"
+"""What the names of tables and accounts are made of."""
 
 Limit = Annotated[int, Query(ge=1, le=MOST_A_PAGE, description="How many at most.")]
 After = Annotated[
@@ -13,5 +16,9 @@ After = Annotated[
 ]
 AfterName = Annotated[
     str,
-    Query(max_length=300, description="Continue after this one: the `next` of the page before."),
+    Query(
+        max_length=MOST_NAME_CHARACTERS,
+        pattern=NAME_PATTERN,
+        description="Continue after this one: the `next` of the page before.",
+    ),
 ]

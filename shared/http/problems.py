@@ -1,6 +1,6 @@
 """Errors as problem documents (RFC 9457). Every `Rejected` class is a page at `/problems/…`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import getdoc
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Mount
 
 from shared.kernel.rejected import Rejected
 
@@ -41,6 +42,11 @@ class MethodNotAllowed(Rejected):
     """
 
     status = 405
+
+    def __init__(self, methods: Iterable[str]) -> None:
+        allow = ", ".join(sorted(methods))
+        super().__init__(f"This address takes {allow}.")
+        self.headers = {"Allow": allow}
 
 
 class BodyTooLarge(Rejected):
@@ -111,13 +117,14 @@ def install(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return response(_invalid(error))
 
-    async def http_error(_: Request, error: Exception) -> Response:
+    async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        known = {404: NoSuchPage, 405: MethodNotAllowed}.get(error.status_code, Malformed)
-        refusal = known(str(error.detail) if known is Malformed else "")
-        answer = response(refusal)
-        answer.headers.update(error.headers or {})
-        return answer
+        match error.status_code:
+            case 404:
+                return response(NoSuchPage())
+            case 405:
+                return response(MethodNotAllowed(_methods(request)))
+        return response(Malformed(str(error.detail)))
 
     async def unexpected(_: Request, __: Exception) -> Response:
         return response(Unexpected())
@@ -127,6 +134,16 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(Exception, unexpected)
     app.include_router(router)
+
+
+def _methods(request: Request) -> set[str]:
+    """All methods of an address. The framework itself names those of one route."""
+    routes = [route for route in request.app.routes if not isinstance(route, Mount)]
+    return {
+        method
+        for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+        if any(r.matches({**request.scope, "method": method})[0] is Match.FULL for r in routes)
+    } or {"GET", "HEAD"}  # what is mounted are files
 
 
 def _invalid(error: RequestValidationError) -> Malformed:

@@ -25,7 +25,7 @@ from shared.eventstore.rejections import (
 from shared.http import problems
 from shared.http.auth import Forbidden, Keys, Unauthenticated
 from shared.http.openapi import answers, refuses, takes
-from shared.http.problems import BodyTooLarge, Malformed
+from shared.http.problems import BodyTooLarge, Malformed, MethodNotAllowed
 from shared.http.requests import (
     IDEMPOTENCY,
     IF_MATCH,
@@ -46,7 +46,8 @@ TABLE_PARAMETER: Final = {
     "schema": {"type": "string", "pattern": ID_PATTERN},
     "example": "table-3",
 }
-_PATH: Final = re.compile(f"/v1/tables/({ID_PATTERN.strip('^$')})/commands")
+_PATH: Final = re.compile("/v1/tables/([^/]+)/commands")
+_ID: Final = re.compile(ID_PATTERN)
 _HINT: Final = f"The types are {', '.join(COMMANDS)}."
 _decoder: Final = msgspec.json.Decoder(Command)
 _encoder: Final = msgspec.json.Encoder()
@@ -62,10 +63,12 @@ class Commands:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = scope["type"] == "http" and _PATH.fullmatch(scope["path"])
-        if not found or scope["method"] != "POST":
+        if not found:
             await self._app(scope, receive, send)
             return
         try:
+            if scope["method"] != "POST":
+                raise MethodNotAllowed(["POST"])
             await self._play(found[1], scope, receive, send)
         except Rejected as refusal:
             await problems.response(refusal)(scope, receive, send)
@@ -74,6 +77,8 @@ class Commands:
         headers = header_map(scope)
         caller = await self._keys.authenticate(headers.get(b"authorization"))
         why = cause(caller.require("play"), headers)
+        if not _ID.fullmatch(table):
+            raise Malformed(f"path.table: A table's id matches {ID_PATTERN}.")
         answered = await self._tables.play(
             why, table, decode(await read_body(receive), _decoder, _HINT)
         )

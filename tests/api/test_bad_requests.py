@@ -1,0 +1,242 @@
+"""Addresses, queries, headers and methods that are wrong: documented answers, never a 500."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from tests.api.croupier import House
+from tests.api.routes import ROUTES, Route
+
+LEAVE = {"type": "leave", "seat": 1}
+
+
+@pytest.fixture
+def playing(house: House) -> House:
+    """A house as `routes` has it, in its second round."""
+    house.seat("oak", "ada", "bob", ruleset="european")
+    house.deal("oak", 20, 20)
+    house.finish("oak")
+    house.deal("oak", 20, 20)
+    return house
+
+
+def problem(answer: httpx.Response, status: int, kind: str, says: str = "") -> None:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    document = answer.json()
+    assert (document["type"], document["status"]) == (f"/problems/{kind}", status)
+    assert says in document["detail"]
+
+
+NO_IDS = [
+    "OAK",
+    "-oak",
+    "_",
+    "oak ",
+    "oák",
+    "👑",
+    "oak\n",
+    "a" * 65,
+    "a" * 5000,
+    "%00",
+    "oak%0a",
+    "%ff%fe",
+    "{table}",
+    "oak;drop",
+    "oak'--",
+    "*",
+]
+
+
+@pytest.mark.parametrize("name", NO_IDS, ids=lambda name: ascii(name)[:20])
+@pytest.mark.parametrize("route", [r for r in ROUTES if "{" in r.path], ids=str)
+def test_an_id_in_an_address_is_plain(route: Route, name: str, house: House) -> None:
+    given = quote(name, safe="%")
+    filled = route.path.replace("{table}", given).replace("{player}", given)
+    filled = filled.replace("{round}", f"{given}.1")
+
+    answer = house.ask(route.method, filled, json=route.body)
+
+    problem(answer, 422, "malformed", "[a-z0-9][a-z0-9._-]{0,63}")
+    assert house.head() == 0
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "01", "1.0.", "x", "", "9" * 16, "1%00"])
+def test_a_round_is_named_by_its_table_and_number(number: str, house: House) -> None:
+    for more in ("", "/recall", "/proof"):
+        answer = house.ask("GET", f"/v1/rounds/oak.{number}{more}")
+        problem(answer, 422, "malformed", "round")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/v1",
+        "/v1/",
+        "/v2/tables",
+        "/v1/tables/",
+        "/v1/tables/oak/",
+        "/v1/tables//commands",
+        "/v1/tables/oak/commands/",
+        "/v1/tables/oak/x/commands",
+        "/v1/tables/oak%2fcommands/x",
+        "/v1/tables/%2e%2e%2foak",
+        "/v1/rounds/../tables//oak",
+        "/v1/rounds",
+        "/v1/players/ada",
+        "/v1/events.json",
+        "/openapi.json/",
+        "/problems/",
+        "/.env",
+        "/%00",
+        "/" + "x" * 8000,
+    ],
+    ids=lambda address: address[:30],
+)
+def test_what_is_nowhere_is_not_found(address: str, house: House) -> None:
+    for method in ("GET", "POST"):
+        problem(house.ask(method, address), 404, "no-such-page", "")
+
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+@pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
+def test_an_address_names_the_methods_it_takes(path: str, playing: House) -> None:
+    routes = {route.method: route for route in ROUTES if route.path == path}
+    address = next(iter(routes.values())).address
+    head = playing.head()
+
+    for method in METHODS:
+        if method in routes:
+            continue
+        answer = playing.ask(method, address)
+        assert answer.status_code == 405, (method, answer.text)
+        assert set(answer.headers["Allow"].split(", ")) == set(routes)
+        if method != "HEAD":
+            problem(answer, 405, "method-not-allowed", ", ".join(sorted(routes)))
+    assert playing.head() == head
+
+
+LISTS = [route for route in ROUTES if route.address.endswith(("entries", "accounts", "/events"))]
+CURSORS = [route for route in LISTS if "accounts" not in route.path]
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1001", "abc", "", "1.5", "1e3", "9" * 30, "%00"])
+@pytest.mark.parametrize("route", LISTS, ids=str)
+def test_a_page_has_one_to_a_thousand(route: Route, limit: str, playing: House) -> None:
+    problem(playing.ask("GET", f"{route.address}?limit={limit}"), 422, "malformed", "limit")
+
+
+@pytest.mark.parametrize("limit", ["0", "101", "x"])
+def test_a_page_of_tables_has_one_to_a_hundred(limit: str, playing: House) -> None:
+    problem(playing.ask("GET", f"/v1/tables?limit={limit}"), 422, "malformed", "limit")
+
+
+@pytest.mark.parametrize("after", ["-1", "abc", "", "0.5", str(2**53 + 1), str(2**63), "9" * 99])
+@pytest.mark.parametrize("route", CURSORS, ids=str)
+def test_a_cursor_is_a_position(route: Route, after: str, playing: House) -> None:
+    problem(playing.ask("GET", f"{route.address}?after={after}"), 422, "malformed", "after")
+
+
+@pytest.mark.parametrize("route", CURSORS, ids=str)
+def test_behind_the_last_position_there_is_nothing(route: Route, playing: House) -> None:
+    assert playing.get(route.address, after=2**53)["data"] == []
+
+
+@pytest.mark.parametrize("text", ["%00", "a%00", "%ff", "é", "x" * 301, "a b"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "/v1/tables?after=",
+        "/v1/ledger/accounts?after=",
+        "/v1/ledger/accounts?prefix=",
+        "/v1/ledger/entries?account=",
+    ],
+)
+def test_a_name_in_a_query_is_plain(query: str, text: str, playing: House) -> None:
+    problem(playing.ask("GET", query + text), 422, "malformed")
+
+
+def test_entries_are_of_an_account(house: House) -> None:
+    problem(house.ask("GET", "/v1/ledger/entries"), 422, "malformed", "account")
+
+
+@pytest.mark.parametrize("version", ["0", "-1", "x", "", "1.5", str(2**53 + 1), str(2**63)])
+def test_a_version_is_counted_from_one(version: str, playing: House) -> None:
+    answer = playing.ask("GET", f"/v1/tables/oak?version={version}")
+    problem(answer, 422, "malformed", "version")
+
+
+def test_a_version_far_ahead_has_not_been(playing: House) -> None:
+    answer = playing.ask("GET", f"/v1/tables/oak?version={2**53}")
+    problem(answer, 404, "unknown-version", "ask for 1 to ")
+
+
+@pytest.mark.parametrize("wait", ["-1", "31", "x", "", "0.5", "9" * 30])
+def test_nobody_waits_longer_than_half_a_minute(wait: str, playing: House) -> None:
+    for address in ("/v1/events", "/v1/tables/oak/events"):
+        problem(playing.ask("GET", f"{address}?wait={wait}"), 422, "malformed", "wait")
+
+
+@pytest.mark.parametrize("if_match", ["", "17", '"x"', '"-1"', "17,18", '"' + "9" * 19 + '"'])
+def test_if_match_is_an_entity_tag(if_match: str, playing: House) -> None:
+    head = playing.head()
+    answer = playing.play("oak", headers={"If-Match": if_match}, **LEAVE)
+    problem(answer, 422, "malformed", 'such as "17"')
+    assert playing.head() == head
+
+
+@pytest.mark.parametrize("key", ["", "two words", "k" * 129, "k" * 50_000, "schlüssel", "tab\tbed"])
+def test_an_idempotency_key_is_short_and_visible(key: str, playing: House) -> None:
+    head = playing.head()
+    for path, body in (
+        ("/v1/tables/oak/commands", LEAVE),
+        ("/v1/players/ada/grants", {"amount": 1}),
+    ):
+        header = {b"Idempotency-Key": key.encode()}
+        answer = playing.ask("POST", path, json=body, headers=header)
+        problem(answer, 422, "malformed", "1 to 128 visible ASCII characters")
+    assert playing.head() == head
+
+
+def test_an_idempotency_key_of_the_greatest_length_is_one(playing: House) -> None:
+    headers = {"Idempotency-Key": "~" * 128}
+    first = playing.play("oak", headers=headers, **LEAVE)
+    again = playing.play("oak", headers=headers, **LEAVE)
+
+    assert (first.status_code, again.content) == (200, first.content)
+
+
+@pytest.mark.parametrize("trace", ["", "x", "00-" + "g" * 32, "t" * 5000])
+def test_a_trace_that_cannot_be_read_is_no_reason_to_refuse(trace: str, playing: House) -> None:
+    assert playing.play("oak", headers={"traceparent": trace}, **LEAVE).status_code == 200
+
+
+def test_a_trace_is_written_down(playing: House) -> None:
+    trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    playing.play("oak", headers={"traceparent": trace}, **LEAVE).raise_for_status()
+
+    events = [e["event"] for e in playing.walk("/v1/events") if e["event"].get("traceparent")]
+    assert events
+    assert {event["traceparent"] for event in events} == {trace}
+
+
+@pytest.mark.parametrize("size", [20_000, 60_000])
+def test_many_and_large_headers_are_read_or_refused(size: int, playing: House) -> None:
+    answer = playing.ask("GET", "/v1/tables/oak", headers={"X-Large": "x" * size})
+
+    assert answer.status_code in (200, 400, 431)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "nonsense", ""])
+def test_a_body_is_read_as_json_whatever_it_is_called(kind: str, playing: House) -> None:
+    headers: dict[str, Any] = {"Content-Type": kind}
+    answer = playing.ask(
+        "POST", "/v1/tables/oak/commands", content=json.dumps(LEAVE), headers=headers
+    )
+
+    assert answer.status_code == 200
