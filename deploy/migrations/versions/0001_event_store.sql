@@ -97,7 +97,8 @@ CREATE TABLE snapshot (
 -- Commands, events and postings come as parallel arrays, the events of a command and the postings
 -- of an event side by side; `last_events` and `last_postings` say where each one's end. Streams
 -- and accounts are named once and meant by their place in `streams` and `accounts`.
--- The ids of a batch differ. An expected version of -1 means: whatever it is.
+-- The ids of a batch differ. An expected version of -1 means: whatever it is. A leaf is the hash of
+-- its envelope; the caller computes it, outside of the lock, and everyone who reads checks it.
 --
 -- The answer is an outcome a command, then its three facts, each as n numbers in a row:
 --   0 accepted           first position · last position · version of the stream
@@ -287,7 +288,8 @@ BEGIN
            facts_1[c], facts_2[c]
       FROM generate_series(1, cardinality(command_ids)) AS c
      WHERE outcomes[c] = accepted;
-    UPDATE log_head h SET position = head_position, chain = head_chain WHERE h.house = in_house;
+    UPDATE log_head h SET position = head_position, chain = head_chain
+     WHERE h.house = in_house AND h.position < head_position;
 
     RETURN outcomes || facts_1 || facts_2 || facts_3;
 END
