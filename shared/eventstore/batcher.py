@@ -58,12 +58,14 @@ class Batcher:
     async def append(self, house: str, append: Append) -> Appended:
         """Record one command, together with those of others.
 
-        Raises its Rejected, Overloaded when too many wait, Unreachable when the store is gone,
+        Raises its Rejected, Overloaded when too many wait or we stop, Unreachable when the store is gone,
         HouseNotOpen. A caller that is cancelled takes back a command that still waits; one that
         is on its way may be recorded.
         """
-        if self._closed or self._count >= self._most_waiting:
-            raise Overloaded(self._count)
+        if self._closed:
+            raise Overloaded("The service is stopping.")
+        if self._count >= self._most_waiting:
+            raise Overloaded(f"{self._count} commands are waiting already.")
         answer: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(house, deque()).append(_Waiting(append, answer))
         self._count += 1

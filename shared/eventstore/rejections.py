@@ -73,8 +73,8 @@ class Overloaded(Rejected):
 
     status: ClassVar[int] = 503
 
-    def __init__(self, waiting: int, retry_after: int = 1) -> None:
-        super().__init__(f"{waiting} commands are waiting already.", retry_after=retry_after)
+    def __init__(self, detail: str, retry_after: int = 1) -> None:
+        super().__init__(detail, retry_after=retry_after)
 
 
 class Unreachable(Rejected):
