@@ -58,9 +58,9 @@ class Batcher:
     async def append(self, house: str, append: Append) -> Appended:
         """Record one command, together with those of others.
 
-        Raises its Rejected, Overloaded when too many wait or we stop, Unreachable when the store is gone,
-        HouseNotOpen. A caller that is cancelled takes back a command that still waits; one that
-        is on its way may be recorded.
+        Raises its Rejected; Overloaded when too many wait or we stop; Unreachable when the store
+        is gone; HouseNotOpen. A caller that is cancelled takes back a command that still waits;
+        one that is on its way may be recorded.
         """
         if self._closed:
             raise Overloaded("The service is stopping.")
