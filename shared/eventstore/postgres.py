@@ -73,7 +73,7 @@ class PostgresStore:
                 raise HouseNotOpen(house) from None
             if _is_away(error):
                 await self._hang_up()
-                raise Unreachable(str(error)) from error
+                raise Unreachable("The database does not answer.") from error
             raise
         assert row
         return columns.answers(row[0])
@@ -135,7 +135,7 @@ class PostgresStore:
             try:
                 return await self._rows_once(query, parameters)
             except PoolTimeout as error:
-                raise Unreachable(str(error)) from error
+                raise Unreachable("The database does not answer.") from error
             except psycopg.OperationalError:
                 continue
         raise Unreachable("Every connection to the log is broken.")

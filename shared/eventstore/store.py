@@ -89,8 +89,14 @@ class Head(Struct, frozen=True):
     chain: bytes
 
 
-class HouseNotOpen(Exception):
-    """No log of that name: `croupier` opens a house when it is set up (`open_house` in SQL)."""
+class HouseNotOpen(Rejected):
+    """The house has no log yet.
+
+    The key is good, but its house was never opened, so there is nowhere to record anything. The
+    operator opens a house with `croupier migrate` (or `SELECT open_house(name)` as the owner).
+    """
+
+    status = 503
 
     def __init__(self, house: str) -> None:
         super().__init__(f"The house {house!r} is not open. Open it with: SELECT open_house(name)")

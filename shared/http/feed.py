@@ -123,7 +123,9 @@ class Feeds:
 
     async def lines(self, house: str, after: int) -> AsyncIterator[bytes]:
         """All records of a house after a position, up to where the log ends now, a line each."""
-        end = (await self._store.head(house)).position
+        return self._lines(house, after, (await self._store.head(house)).position)
+
+    async def _lines(self, house: str, after: int, end: int) -> AsyncIterator[bytes]:
         while after < end:
             records = await self._store.read_log(house, after, min(_LINES_A_READ, end - after))
             after = records[-1].position
@@ -161,7 +163,7 @@ def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
         caller: Annotated[Caller, caller_with("audit")], after: After = 0
     ) -> StreamingResponse:
         """Every event after a position up to the end of the log, as JSON Lines."""
-        return StreamingResponse(feeds.lines(caller.house, after), media_type=JSON_LINES)
+        return StreamingResponse(await feeds.lines(caller.house, after), media_type=JSON_LINES)
 
     @router.get("/tables/{table}/events", summary="The events of a table", responses=_RESPONSES)
     async def of_a_table(

@@ -5,12 +5,14 @@ from inspect import getdoc
 from typing import Any, Final
 
 import msgspec
+import psycopg
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
+from shared.eventstore.rejections import Unreachable
 from shared.kernel.rejected import Rejected
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -126,12 +128,16 @@ def install(app: FastAPI) -> None:
                 return response(MethodNotAllowed(_methods(request)))
         return response(Malformed(str(error.detail)))
 
+    async def unreachable(_: Request, __: Exception) -> Response:
+        return response(Unreachable("The database does not answer."))
+
     async def unexpected(_: Request, __: Exception) -> Response:
         return response(Unexpected())
 
     app.add_exception_handler(Rejected, rejected)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(psycopg.OperationalError, unreachable)
     app.add_exception_handler(Exception, unexpected)
     app.include_router(router)
 

@@ -138,6 +138,26 @@ def test_the_same_names_in_two_houses_are_two_tables_and_two_players(
     assert after == before
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/v1/tables/oak", {"ruleset": "a2g"}),
+        ("POST", "/v1/players/ada/grants", {"amount": 1}),
+        ("GET", "/v1/events?wait=1", None),
+        ("GET", "/v1/events.jsonl", None),
+    ],
+)
+def test_a_house_without_a_log_is_said_to_have_none(
+    method: str, path: str, body: Json, house: House
+) -> None:
+    with psycopg.connect(house.croupier.database.owner_url) as owner:
+        token = keys.create(owner, f"{house.name}-not-open", "till", SCOPES)
+
+    refused = house.ask(method, path, key=token, json=body)
+
+    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/house-not-open")
+
+
 def test_events_name_the_key_that_caused_them(playing: House) -> None:
     token = playing.make_key("play")
     playing.ask(

@@ -26,6 +26,7 @@ from shared.eventstore.rejections import (
     InsufficientChips,
     KeyReused,
     Overloaded,
+    Unreachable,
     VersionConflict,
 )
 from shared.eventstore.store import Append, Appended, EventStore
@@ -86,16 +87,18 @@ class Tables:
                 try:
                     decision = self._decide(cause, table_id, loaded, command)
                     return await self._record(cause, stream, body, loaded, decision)
-                except (InsufficientChips, KeyReused, Overloaded):
+                except (InsufficientChips, KeyReused, Overloaded, Unreachable):
                     raise
                 except VersionConflict:
                     if attempt == _TRIES:
                         raise
                 except Rejected:
-                    if attempt > 1:
-                        raise
+                    if attempt == 1:
+                        continue
+                    # Looked for after the fresh look: what that saw happen was recorded before.
                     if answered := await self._first_answer(cause, table_id, stream, body):
                         return answered
+                    raise
         raise AssertionError("every try returns or raises")
 
     def _decide(
