@@ -125,9 +125,9 @@ class Loader(Generic[State]):
             task.add_done_callback(self._writing.discard)
 
     async def _write_snapshot(self, house: str, stream: str, loaded: Loaded[State]) -> None:
-        state = msgspec.msgpack.encode(loaded.state)
-        snapshot = Snapshot(loaded.version, loaded.position, state)
         try:
+            state = msgspec.msgpack.encode(loaded.state)
+            snapshot = Snapshot(loaded.version, loaded.position, state)
             await self._store.write_snapshot(house, stream, self._decider.format, snapshot)
         except Exception as error:  # a snapshot only spares time
             _log.warning("No snapshot of %s at %s: %s", stream, loaded.version, error)
