@@ -25,6 +25,9 @@ CHIPS: Final = 500
 
 _PAGE: Final = 1000
 _TRIES: Final = 5
+_PAUSE_SECONDS: Final = 1
+"""How long a server that has too much to do is left alone before the next try."""
+
 _TIMEOUT_SECONDS: Final = 30
 
 T = TypeVar("T")
@@ -65,12 +68,15 @@ class Api:
 
     def __init__(self, url: str, key: str) -> None:
         self._url = url
-        self._client = httpx.Client(
-            base_url=url,
-            headers={"Authorization": f"Bearer {key}"},
-            timeout=_TIMEOUT_SECONDS,
-            trust_env=False,
-        )
+        try:
+            self._client = httpx.Client(
+                base_url=url,
+                headers={b"Authorization": f"Bearer {key}".encode()},
+                timeout=_TIMEOUT_SECONDS,
+                trust_env=False,
+            )
+        except httpx.InvalidURL as error:
+            raise CannotDemonstrate(f"{url} is no address of a server: {error}.") from None
 
     def knock(self) -> None:
         """Fails early: when nobody answers, or the key is wrong or may not audit."""
@@ -78,7 +84,7 @@ class Api:
 
     def get(self, path: str, answer: type[T], **query: Any) -> T:
         """The answer to a question, in its type."""
-        return msgspec.json.decode(self._send("GET", path, params=query), type=answer)
+        return self._decoded(self._send("GET", path, params=query), answer)
 
     def put(self, path: str, body: dict[str, Any]) -> None:
         """Put something in its place."""
@@ -87,8 +93,7 @@ class Api:
     def post(self, path: str, body: dict[str, Any], answer: type[T]) -> T:
         """A command that happens once, however often it has to be sent."""
         headers = {"Idempotency-Key": token_hex(16)}
-        sent = self._send("POST", path, json=body, headers=headers)
-        return msgspec.json.decode(sent, type=answer)
+        return self._decoded(self._send("POST", path, json=body, headers=headers), answer)
 
     def _send(self, method: str, path: str, **request: Any) -> bytes:
         for _ in range(_TRIES):
@@ -99,12 +104,20 @@ class Api:
                     f"Nothing answers at {self._url} ({error}). Start `croupier up` in another "
                     "terminal, or name the server with --url."
                 ) from None
+            if answer.is_success:
+                return answer.content
             if answer.status_code not in (429, 503):
                 break
-            sleep(float(answer.headers.get("Retry-After", "1")))
-        if answer.is_success:
-            return answer.content
+            sleep(_PAUSE_SECONDS)
         raise CannotDemonstrate(self._refusal(answer, f"{method} {path}"))
+
+    def _decoded(self, content: bytes, answer: type[T]) -> T:
+        try:
+            return msgspec.json.decode(content, type=answer)
+        except msgspec.DecodeError as error:
+            raise CannotDemonstrate(
+                f"What answers at {self._url} is not this version of Croupier: {error}."
+            ) from None
 
     def _refusal(self, answer: httpx.Response, request: str) -> str:
         try:

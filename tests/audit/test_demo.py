@@ -1,5 +1,6 @@
 """`croupier demo` against a server that runs: what it shows, what it finds, what it says."""
 
+import socket
 from pathlib import Path
 
 import psycopg
@@ -23,7 +24,9 @@ def test_every_game_is_played_told_and_checked(house: House) -> None:
     for title in ("A2G Blackjack", "CoinLounge Blackjack", "Classic Table", "Evropský"):
         assert title in shown.output
     assert shown.output.count("ada ends the round with") == 8
-    assert shown.output.count("come from the revealed seed again") == 8
+    assert (
+        shown.output.count("✓ proof: ") == shown.output.count("cards from the committed seed") == 8
+    )
     assert "8 finished rounds" in shown.output
     assert "All of it holds" in shown.output
     assert house.get("/v1/ledger/trial-balance")["total"] == 0
@@ -69,8 +72,10 @@ def test_an_insider_who_changes_the_database_is_found_out(house: House) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--url", "http://127.0.0.1:1"], "Start `croupier up` in another terminal"),
+        (["--url", "http://127.0.0.1:port"], "is no address of a server"),
+        (["--url", "table-3"], "name the server with --url"),
         (["--key", "ck_0"], "does not take this key"),
+        (["--key", "ключ"], "does not take this key"),
     ],
 )
 def test_what_can_be_put_right_is_said(options: list[str], sentence: str, house: House) -> None:
@@ -78,6 +83,16 @@ def test_what_can_be_put_right_is_said(options: list[str], sentence: str, house:
 
     assert isinstance(refused, Refused)
     assert sentence in str(refused)
+
+
+def test_when_nobody_answers_it_says_how_to_start_a_server(house: House) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # taken, but nobody listens
+        port = silent.getsockname()[1]
+        refused = demo(house, "--url", f"http://127.0.0.1:{port}").exception
+
+    assert isinstance(refused, Refused)
+    assert "Start `croupier up` in another terminal" in str(refused)
 
 
 def test_a_key_that_may_not_audit_is_told_so(house: House) -> None:

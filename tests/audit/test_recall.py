@@ -1,5 +1,7 @@
 """One round of each game, read out."""
 
+from functools import partial
+
 from services.audit.domain.recall import Recall, Result, recall
 from services.blackjack.domain.commands import (
     Bet,
@@ -22,6 +24,8 @@ from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.table import Table
 from tests.domain.story import Story, a_round, a_table, given, when
 
+bet_20 = partial(a_round, bet=20, stack=180)
+
 
 def told(story: Story) -> Recall:
     """The recall of the story's round, from its first bet on."""
@@ -34,24 +38,22 @@ def told(story: Story) -> Recall:
     return recall(table, events, first_version=first + 1)
 
 
-def then_reads(story: Story, text: str) -> None:
-    read_out = [step.text for step in told(story).steps]
-    assert read_out == [line.strip() for line in text.strip().splitlines()]
+def read_out(story: Story) -> list[str]:
+    return [step.text for step in told(story).steps]
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
 
 
 def test_a2g_insurance_on_turn_splits_doubles_and_a_natural_that_waits():
     story = given(
-        a_round(
-            "a2g", "8h 8c", "As Kd", upcard="Ac", hole="5d", bet=20, stack=180,
-            next_cards="3c Td 8s Ah 9h 5c 4c",
-        )
-    )  # fmt: skip
+        bet_20("a2g", "8h 8c", "As Kd", upcard="Ac", hole="5d", next_cards="3c Td 8s Ah 9h 5c 4c")
+    )
     when(Insure(1), Split(1), DoubleDown(1), Split(1, 1), Hit(1, 1), Stand(1, 1), Stand(1, 2))
     when(Stand(2))
 
-    then_reads(
-        story,
-        """
+    assert read_out(story) == lines("""
         ada bets 20 of 200 chips.
         bob bets 20 of 200 chips.
         The shoe is shuffled; the commitment to its seed begins with 630dcd29.
@@ -81,22 +83,17 @@ def test_a2g_insurance_on_turn_splits_doubles_and_a_natural_that_waits():
         The seed is revealed and begins with 00010203; 13 cards left the shoe.
         ada ends the round with 190 chips, 10 down.
         bob ends the round with 230 chips, 30 up.
-        """,
-    )
+    """)
 
 
 def test_coinlounge_insurance_for_all_and_a_dealer_who_busts():
+    cards = "3c Td Ts Jd"
     story = given(
-        a_round(
-            "coinlounge", "8h 8c", "As Kd", "5c 6c", upcard="Ac", hole="5d", bet=20, stack=180,
-            next_cards="3c Td Ts Jd",
-        )
-    )  # fmt: skip
+        bet_20("coinlounge", "8h 8c", "As Kd", "5c 6c", upcard="Ac", hole="5d", next_cards=cards)
+    )
     when(Insure(1), DeclineInsurance(2), DeclineInsurance(3), Hit(1), Stand(1), Hit(3))
 
-    then_reads(
-        story,
-        """
+    assert read_out(story) == lines("""
         ada bets 20 of 200 chips.
         bob bets 20 of 200 chips.
         cyd bets 20 of 200 chips.
@@ -124,17 +121,14 @@ def test_coinlounge_insurance_for_all_and_a_dealer_who_busts():
         ada ends the round with 210 chips, 10 up.
         bob ends the round with 230 chips, 30 up.
         cyd ends the round with 220 chips, 20 up.
-        """,
-    )
+    """)
 
 
 def test_coinlounge_a_dealer_natural_against_insurance():
     story = given(a_round("coinlounge", "Th 9c", upcard="Ac", hole="Kd", bet=100, stack=100))
     when(Insure(1))
 
-    then_reads(
-        story,
-        """
+    assert read_out(story) == lines("""
         ada bets 100 of 200 chips.
         The shoe is shuffled; the commitment to its seed begins with 630dcd29.
         The dealer shows the ace of clubs.
@@ -147,17 +141,14 @@ def test_coinlounge_a_dealer_natural_against_insurance():
         ada loses 100.
         The seed is revealed and begins with 00010203; 4 cards left the shoe.
         ada ends the round with 200 chips, as many as before.
-        """,
-    )
+    """)
 
 
 def test_classic_a_surrender():
     story = given(a_round("classic", "8h 8c", upcard="Ac", hole="5d", bet=21, stack=180))
     when(Surrender(1))
 
-    then_reads(
-        story,
-        """
+    assert read_out(story) == lines("""
         ada bets 21 of 201 chips.
         The shoe is shuffled; the commitment to its seed begins with 630dcd29.
         The dealer shows the ace of clubs.
@@ -167,8 +158,7 @@ def test_classic_a_surrender():
         The dealer turns over the 5 of diamonds: soft 16.
         The seed is revealed and begins with 00010203; 4 cards left the shoe.
         ada ends the round with 190 chips, 11 down.
-        """,
-    )
+    """)
 
 
 def test_european_a_player_who_leaves_a_bust_and_a_push():
@@ -180,9 +170,7 @@ def test_european_a_player_who_leaves_a_bust_and_a_push():
     )  # fmt: skip
     when(Leave(2), Split(1), Stand(1), Hit(1, 1), Hit(3))
 
-    then_reads(
-        story,
-        """
+    assert read_out(story) == lines("""
         ada bets 2 of 100 chips.
         bob bets 2 of 100 chips.
         cyd bets 2 of 100 chips.
@@ -209,8 +197,7 @@ def test_european_a_player_who_leaves_a_bust_and_a_push():
         bob ends the round with 98 chips, 2 down.
         cyd ends the round with 98 chips, 2 down.
         bob is gone, with 98 chips.
-        """,
-    )
+    """)
 
 
 def test_what_else_may_happen_between_the_first_bet_and_the_deal():
@@ -218,9 +205,7 @@ def test_what_else_may_happen_between_the_first_bet_and_the_deal():
     when(Bet(1, 1), WithdrawBet(1), Bet(1, 100, "luck"), BuyIn(2, 50), Sit(3, "cyd", 1), SitOut(2))
     when(Leave(3), Bet(2, 2), Deal("ada"))
 
-    then_reads(
-        story,
-        """
+    assert read_out(story) == lines("""
         ada bets 1 of 101 chips.
         ada takes the bet of 1 back.
         ada bets 100 of 101 chips, adding luck to the shuffle.
@@ -233,8 +218,7 @@ def test_what_else_may_happen_between_the_first_bet_and_the_deal():
         The dealer shows the 7 of clubs.
         ada holds the 10 of hearts and the 9 of clubs: 19.
         bob holds the 9 of hearts and the 8 of hearts: 17.
-        """,
-    )
+    """)
 
 
 def test_each_sentence_names_its_version_and_a_running_round_is_told_as_far_as_it_has_come():

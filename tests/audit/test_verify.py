@@ -208,6 +208,14 @@ def test_a_payout_in_postings_and_event_that_the_cards_do_not_give():
     assert any("was paid 99 instead of" in what for what in found[end])
 
 
+def test_a_round_that_was_dealt_again():
+    opened, end = find(RECORDS, "round_opened"), find(RECORDS, "seed_revealed")
+    found = faults(renumbered([*RECORDS[: opened + 1], *RECORDS[opened - 1 : end]]))
+    assert "Round a2g.1 was never ended." in found[opened + 2]
+
+    assert "Round 3 follows round 0." in faults(data(RECORDS, opened, number=3))[opened]
+
+
 def test_a_ruleset_with_another_hash():
     found = faults(data(RECORDS, 1, ruleset_sha256="00" * 32))
 

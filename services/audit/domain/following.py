@@ -9,7 +9,7 @@ from services.blackjack.domain import events as e
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.settlement import postings, to_vault
-from services.blackjack.domain.table import Table
+from services.blackjack.domain.table import Round, Table
 from shared.kernel.chips import Posting
 
 
@@ -35,6 +35,7 @@ class Followed:
         else:
             yield from _posting_faults(before, event, sealed, books)
             if isinstance(event, e.RoundOpened):
+                yield from _order_faults(before, event)
                 self._round = before, []
         if self._round is not None:
             self._round[1].append(event)
@@ -49,6 +50,14 @@ class Followed:
 def _ruleset_faults(table: Table, event: e.TableOpened) -> Iterator[str]:
     if event.ruleset_sha256 != (digest := fingerprint(table.rules)):
         yield f"The ruleset has the hash {digest}, but {event.ruleset_sha256} is recorded."
+
+
+def _order_faults(table: Table, event: e.RoundOpened) -> Iterator[str]:
+    """A round that is begun must be ended, or a bad one could be dealt again."""
+    if isinstance(table.stage, Round):
+        yield f"Round {table.round_id()} was never ended."
+    if event.number != table.rounds + 1:
+        yield f"Round {event.number} follows round {table.rounds}."
 
 
 def _posting_faults(
