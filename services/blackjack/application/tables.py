@@ -61,14 +61,12 @@ class Tables:
         """
         stream, event = table_stream(table_id), open_table(table_id, command)
         async with self._queue(cause.house, stream):
-            first = await self._store.read_stream(cause.house, stream, limit=1)
-            if not first:
-                loaded: Loaded[Table | None] = Loaded(None, 0, 0)
-                decision = Decision((event,), evolve(None, event))
-                try:
-                    return await self._record(cause, stream, canonical(command), loaded, decision)
-                except VersionConflict:  # another process opened it this very moment
-                    first = await self._store.read_stream(cause.house, stream, limit=1)
+            nothing: Loaded[Table | None] = Loaded(None, 0, 0)
+            decision = Decision((event,), evolve(None, event))
+            try:
+                return await self._record(cause, stream, canonical(command), nothing, decision)
+            except VersionConflict:  # it was opened before
+                first = await self._store.read_stream(cause.house, stream, limit=1)
         if self._codec.open(first[0]) != event:
             raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
         return Answered(Answer(await self.reading.table(cause.house, table_id), ()), replayed=True)

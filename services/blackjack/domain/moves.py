@@ -63,7 +63,8 @@ def _passes(table: Table, command: c.Command) -> bool:
 def _candidates(table: Table) -> Iterator[tuple[c.Command, Move]]:
     if isinstance(table.stage, Closed):
         return
-    if isinstance(table.stage, Round):
+    between_rounds = not isinstance(table.stage, Round)
+    if not between_rounds:
         yield from _round_candidates(table)
     elif table.host is not None:
         yield c.Deal(table.host), Move("deal", player=table.host)
@@ -71,8 +72,9 @@ def _candidates(table: Table) -> Iterator[tuple[c.Command, Move]]:
         if seat is None:
             yield c.Sit(number, "", 1), Move("sit", number, min=1, max=MOST_CHIPS, step=1)
         else:
-            yield from _seat_candidates(table, number, seat)
-    yield c.Close(), Move("close")
+            yield from _seat_candidates(table, number, seat, between_rounds)
+    if between_rounds:
+        yield c.Close(), Move("close")
 
 
 def _round_candidates(table: Table) -> Iterator[tuple[c.Command, Move]]:
@@ -93,16 +95,19 @@ def _round_candidates(table: Table) -> Iterator[tuple[c.Command, Move]]:
     yield c.Insure(number), Move("insure", number, cost=insurance_price(seat.bet))
 
 
-def _seat_candidates(table: Table, number: int, seat: Seat) -> Iterator[tuple[c.Command, Move]]:
-    if not isinstance(table.stage, Round):
+def _seat_candidates(
+    table: Table, number: int, seat: Seat, between_rounds: bool
+) -> Iterator[tuple[c.Command, Move]]:
+    if between_rounds:
         if bets := table.rules.bets(seat.stack):
             move = Move("bet", number, min=bets[0], max=bets[-1], step=bets.step)
             yield c.Bet(number, bets[0]), move
         yield c.WithdrawBet(number), Move("withdraw_bet", number)
         yield c.SitOut(number), Move("sit_out", number)
-    yield c.BuyIn(number, 1), Move("buy_in", number, min=1, max=MOST_CHIPS, step=1)
-    most = min(seat.stack, MOST_CHIPS)
-    yield c.CashOut(number, 1), Move("cash_out", number, min=1, max=most, step=1)
+    if between_rounds or not seat.is_live:
+        yield c.BuyIn(number, 1), Move("buy_in", number, min=1, max=MOST_CHIPS, step=1)
+        most = min(seat.stack, MOST_CHIPS)
+        yield c.CashOut(number, 1), Move("cash_out", number, min=1, max=most, step=1)
     yield c.Leave(number), Move("leave", number)
 
 

@@ -27,8 +27,13 @@ class SealedSeed(Struct, frozen=True):
 class Seed(Protocol):
     """The chance of one round, handed to `decide` with the command."""
 
-    sealed: SealedSeed
-    secret: bytes
+    @property
+    def sealed(self) -> SealedSeed:
+        """The seed as the log may hold it."""
+
+    @property
+    def secret(self) -> bytes:
+        """The seed itself, 32 bytes."""
 
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Sequence[Card]:
         """The cards of this round in the order they are drawn."""
