@@ -100,6 +100,12 @@ def database(cluster: Cluster) -> Iterator[Database]:
 
 @pytest.fixture
 def mortal() -> Iterator[Mortal]:
+    with a_mortal() as mortal:
+        yield mortal
+
+
+@contextmanager
+def a_mortal() -> Iterator[Mortal]:
     with TemporaryDirectory(prefix="croupier-mortal-") as home:
         postgres = LocalPostgres(Path(home))
         postgres.start()

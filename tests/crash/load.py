@@ -1,0 +1,124 @@
+"""A load that survives: everybody sends every command again, with its key, until it is answered."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import httpx
+
+from tests.api.croupier import House, Json, command, key
+
+GAMES = ("a2g", "coinlounge", "european", "classic")
+DECISIONS = {
+    "hit",
+    "stand",
+    "double_down",
+    "split",
+    "surrender",
+    "insure",
+    "decline_insurance",
+    "deal",
+}
+
+
+@dataclass
+class Load:
+    """What a house is asked by many players at once, and what it answered.
+
+    `answers` has the answer to every command by its idempotency key, once it came.
+    """
+
+    house: House
+    players: int = 12
+    answers: dict[str, httpx.Response] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+    """Every answer that was none: broken connections, and what the service said of itself."""
+
+    def __post_init__(self) -> None:
+        self._serving = asyncio.Event()
+        self._serving.set()
+        self._answered = asyncio.Condition()
+        self._going_home = False
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Everybody plays inside; then they end their rounds and take their chips home."""
+        async with self.house.crowd() as self._http, asyncio.TaskGroup() as playing:
+            for number in range(self.players):
+                playing.create_task(self._play(number))
+            for seat in (1, 2, 3):
+                playing.create_task(self._share(seat))
+            yield
+            self._going_home = True
+
+    @asynccontextmanager
+    async def away(self) -> AsyncIterator[None]:
+        """While the service is away its callers wait for it instead of knocking at the door."""
+        self._serving.clear()
+        yield
+        self._serving.set()
+
+    async def until_answered(self, commands: int) -> None:
+        """Returns when so many commands more have been answered."""
+        enough = len(self.answers) + commands
+        async with self._answered:
+            await self._answered.wait_for(lambda: len(self.answers) >= enough)
+
+    async def _play(self, number: int) -> None:
+        """A table alone: every command is legal when it is decided on, so none may be refused."""
+        chance, table, player = Random(number), f"table-{number}", f"player-{number}"
+        game = GAMES[number % len(GAMES)]
+        await self._send("PUT", f"/v1/tables/{table}", f"{table}.open", ruleset=game, host=player)
+        path = f"/v1/players/{player}/grants"
+        await self._send("POST", path, f"{player}.grant", amount=5000)
+        path, commands = f"/v1/tables/{table}/commands", 0
+        move: dict[str, Any] | None = {"type": "sit", "seat": 1, "player": player, "buy_in": 1000}
+        while move:
+            commands += 1
+            answer = await self._send("POST", path, f"{table}.{commands}", **move)
+            move = self._next(answer.json()["table"], chance)
+
+    def _next(self, seen: Json, chance: Random) -> dict[str, Any] | None:
+        """A bet, any legal decision, and at the end the way home."""
+        moves = {move["type"]: command(move) for move in seen["legal_moves"]}
+        if decisions := sorted(moves.keys() & DECISIONS):
+            return moves[chance.choice(decisions)]
+        if not seen["seats"]:
+            return None
+        if self._going_home or "bet" not in moves:
+            return moves["leave"]
+        return {**moves["bet"], "amount": 20, "client_seed": f"luck-{seen['version']}"}
+
+    async def _share(self, seat: int) -> None:
+        """One table for three, who all bring one chip after the other."""
+        player = f"sharer-{seat}"
+        await self._send("PUT", "/v1/tables/shared", f"{player}.open", ruleset="a2g")
+        await self._send("POST", f"/v1/players/{player}/grants", f"{player}.grant", amount=1000)
+        path = "/v1/tables/shared/commands"
+        sit = {"type": "sit", "seat": seat, "player": player, "buy_in": 1}
+        await self._send("POST", path, f"{player}.sit", **sit)
+        commands = 0
+        while not self._going_home:
+            commands += 1
+            buy_in = {"type": "buy_in", "seat": seat, "amount": 1}
+            await self._send("POST", path, f"{player}.{commands}", **buy_in)
+
+    async def _send(self, method: str, path: str, name: str, **body: Json) -> httpx.Response:
+        while True:
+            await self._serving.wait()
+            try:
+                answer = await self._http.request(method, path, json=body, headers=key(name))
+            except httpx.TransportError as error:
+                self.troubles.append(repr(error))
+                continue
+            if answer.status_code == 503:
+                self.troubles.append(answer.text)
+                continue
+            assert answer.status_code in (200, 201), (name, answer.text)
+            self.answers[name] = answer
+            async with self._answered:
+                self._answered.notify_all()
+            return answer
