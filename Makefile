@@ -8,8 +8,7 @@ DEV     := deploy/requirements-dev.txt
 UV_PINS := deploy/requirements-uv.txt
 BIN     := .venv/bin
 UV      := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip
-TEST    ?=
-ARGS    ?=
+PIN      = UV_CUSTOM_COMPILE_COMMAND='make pins' $(UV) compile -q --universal --generate-hashes $(ARGS)
 
 # The environment for development holds the one for running.
 RUNNABLE = $(if $(wildcard .venv/ready-to-develop),.venv/ready-to-develop,.venv/ready-to-run)
@@ -58,9 +57,9 @@ setup: .venv/ready-to-develop  ## Make the virtual environment, for an editor to
 
 .PHONY: pins
 pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrade for the newest)
-	@$(UV) compile -q $(ARGS) --universal --generate-hashes pyproject.toml --extra local -o $(PINS)
-	@$(UV) compile -q $(ARGS) --universal --generate-hashes pyproject.toml --extra local --group dev -o $(DEV)
-	@$(UV) compile -q $(ARGS) --universal --generate-hashes --group setup -o $(UV_PINS)
+	@$(PIN) pyproject.toml --extra local -o $(PINS)
+	@$(PIN) pyproject.toml --extra local --group dev -o $(DEV)
+	@$(PIN) --group setup -o $(UV_PINS)
 
 .PHONY: clean
 clean:  ## Remove the virtual environment and all caches; data and keys in .croupier stay
