@@ -1,4 +1,5 @@
-"""A naive second opinion on every command: a ledger of its own, and a fold of what was stored."""
+"""A naive second opinion on every command: a ledger and a referee of its own, and a fold of what
+was stored."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Betting, Seat, Table
 from shared.kernel.chips import ISSUANCE, Posting, floor, half, in_play, stack, vault
+from tests.domain import referee
 
 GRANT = 10**13
 
@@ -25,6 +27,7 @@ class Books:
         """The table after one command's events, folded from their JSON, and their postings."""
         lines: list[Posting] = []
         for event in events:
+            referee.watch(table, event)
             entry = entries(table, event)
             for line in entry:
                 self.balance[line.account] += line.amount

@@ -8,10 +8,11 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from services.blackjack.domain.commands import Bet, Close, Open, Sit, SitOut
-from services.blackjack.domain.rules import BetLimits
-from services.blackjack.domain.rulesets import PUBLISHED
+from services.blackjack.domain.commands import Bet, Close, Sit, SitOut
+from services.blackjack.domain.rules import BetLimits, validate
+from services.blackjack.domain.rulesets import PUBLISHED, ruleset
 from services.blackjack.domain.table import Closed, Round
 from shared.kernel.chips import in_play, stack
 from tests.domain.chance import ChanceSeed
@@ -24,8 +25,39 @@ EARLY = ["", "8", "A8", "TA", "A", "23A", "TJQK", "A23456"]
 """Ranks at the front of the shoe: real order, pairs, naturals, split aces, long hands."""
 SEEDS = st.builds(ChanceSeed, st.binary(min_size=32, max_size=32), early=st.sampled_from(EARLY))
 LIMITS = st.sampled_from([None, BetLimits(min=2, step=2), BetLimits(min=10, step=10, max=50)])
+FREE_FIELDS = ("bankroll", "deals", "double_after_split", "split", "surrender", "hit_on_21")
 CHIPS = st.sampled_from([1000, 200, 5000, 75, 1])
 CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
+
+
+@st.composite
+def tables_of_a_published_game(draw):
+    game = draw(st.sampled_from(sorted(PUBLISHED)))
+    seats = draw(st.integers(1, PUBLISHED[game].seats))
+    return ruleset(game, bet=draw(LIMITS), seats=seats)
+
+
+@st.composite
+def games_never_published(draw):
+    """Rules mixed at will, as far as they make sense together: the engine knows no game by name."""
+    parents = st.sampled_from(sorted(PUBLISHED.values(), key=lambda game: game.name))
+    free = {field: getattr(draw(parents), field) for field in FREE_FIELDS}
+    peek = draw(st.sampled_from(["never", "ace_or_ten", "always"]))
+    insurances = ["none", "on_turn"] if peek == "never" else ["none", "before_play"]
+    return validate(
+        replace(
+            draw(parents),
+            seats=draw(st.integers(1, 7)),
+            decks=6,
+            bet=BetLimits(min=1, max=100, half_of_stack=draw(st.booleans())),
+            natural_rounds_down=True,
+            hands_per_seat=draw(st.integers(1, 4)),
+            peek=peek,
+            insurance=draw(st.sampled_from(insurances)),
+            naturals_settle="at_resolution" if peek == "never" else "before_play",
+            **free,
+        )
+    )
 
 
 @settings(
@@ -35,18 +67,15 @@ CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(
-    game=st.sampled_from(sorted(PUBLISHED)),
-    bet=LIMITS,
-    seats=st.integers(1, 7),
+    rules=tables_of_a_published_game() | games_never_published(),
     host=st.sampled_from([None, PLAYERS[1], "not-at-the-table"]),
     buy_ins=st.lists(CHIPS, min_size=1, max_size=5),
+    seed=SEEDS,
     data=st.data(),
 )
-def test_any_play(game, bet, seats, host, buy_ins, data):
-    seats = min(seats, PUBLISHED[game].seats)
-    seed = data.draw(SEEDS, label="seed")
-    evening = Evening(data, Witness(Open(game, host, bet, seats), PLAYERS, seed))
-    for number, buy_in in enumerate(buy_ins[:seats], 1):
+def test_any_play(rules, host, buy_ins, seed, data):
+    evening = Evening(data, Witness(rules, host, PLAYERS, seed))
+    for number, buy_in in enumerate(buy_ins[: rules.seats], 1):
         evening.witness.play(Sit(number, PLAYERS[number], buy_in))
     for _ in range(data.draw(st.integers(3, 15), label="happenings")):
         evening.goes_on()
@@ -109,7 +138,7 @@ class Evening:
 def test_a_long_evening(game, seed):
     """Full tables and bold players: many splits, doubles and long hands in a few rounds."""
     rng = random.Random(f"{game} {seed}")
-    witness = Witness(Open(game, PLAYERS[0]), PLAYERS, ChanceSeed(rng.randbytes(32)))
+    witness = Witness(PUBLISHED[game], PLAYERS[0], PLAYERS, ChanceSeed(rng.randbytes(32)))
     for number in range(1, len(witness.table.seats) + 1):
         witness.play(Sit(number, PLAYERS[number], 100_000))
     for early in EARLY:

@@ -246,6 +246,19 @@ def test_a_natural_beside_a_live_hand_lets_the_dealer_draw():
     )
 
 
+@rows("""
+    card   total   bust
+    5h     21      no
+    6h     22      yes
+    Kh     26      yes
+""")
+def test_a_bust_is_more_than_21(card, total, bust):
+    story = given(a_round("european", "Ts 6d", upcard="5c", hole="Th", next_cards=f"{card} Kc"))
+    when(Hit(1))
+    assert (HandSettled(1, 0, "bust", 100, 0) in story.events) is (bust == "yes")
+    assert _total(" ".join(story.table.seat(1).hands[0].cards)) == total
+
+
 def test_a_bust_loses_even_when_the_dealer_busts_too():
     given(a_round("a2g", "Ts 6d", "Ts 8d", upcard="5c", hole="Th", next_cards="Kh Kc"))
     when(Hit(1), Stand(2))

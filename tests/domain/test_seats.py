@@ -219,10 +219,14 @@ def test_sitting_out_is_for_one_round_and_a_bet_takes_it_back():
     then_refused(BetAlreadyPlaced)
 
 
-def test_a_withdrawn_bet_makes_the_others_wait_again():
+def test_a_withdrawn_bet_is_forgotten_with_its_client_seed_and_makes_the_others_wait_again():
     story = given(a_table("a2g", 100, 100))
-    when(Bet(1, 20), WithdrawBet(1), SitOut(2))
-    then(BetPlaced(1, 20), BetWithdrawn(1, 20), SeatSatOut(2))
+    when(SitOut(1), Bet(1, 20, "lucky"), WithdrawBet(1))
+    then(SeatSatOut(1), BetPlaced(1, 20, "lucky"), BetWithdrawn(1, 20))
+    seat = story.table.seat(1)
+    assert (seat.bet, seat.client_seed, seat.sits_out) == (0, None, False)
+    when(SitOut(2))
+    then(SeatSatOut(2))
     assert isinstance(story.table.stage, Betting)
 
 

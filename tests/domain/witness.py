@@ -7,13 +7,13 @@ from msgspec import json
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Card, is_natural
-from services.blackjack.domain.decide import decide, open_table
+from services.blackjack.domain.decide import decide
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import Move
-from services.blackjack.domain.rules import most_cards
+from services.blackjack.domain.rules import Ruleset, fingerprint, most_cards
 from services.blackjack.domain.table import Betting, Table
 from shared.kernel.rejected import Rejected
-from tests.domain.books import Books
+from tests.domain.books import Books, stored
 from tests.domain.chance import ChanceSeed, OtherFuture
 from tests.domain.every_command import Listed, amounts_of, as_command, every_command
 
@@ -21,8 +21,11 @@ from tests.domain.every_command import Listed, amounts_of, as_command, every_com
 class Witness:
     """Raises AssertionError as soon as the table, the books, the log and the moves disagree."""
 
-    def __init__(self, opened: c.Open, players: list[str], seed: ChanceSeed) -> None:
-        self.table: Table = evolve(None, open_table("t", opened))
+    def __init__(
+        self, rules: Ruleset, host: str | None, players: list[str], seed: ChanceSeed
+    ) -> None:
+        opened = e.TableOpened("t", rules, fingerprint(rules), host)
+        self.table: Table = evolve(None, stored(opened))
         self.books = Books(*players)
         self.seed = seed
 
