@@ -24,18 +24,18 @@ class Decision(Struct, frozen=True, gc=False):
 
 def open_table(table_id: str, command: c.Open) -> e.TableOpened:
     """The first event of a table. Raises UnknownRuleset, RulesetNonsense."""
-    rules = ruleset(command.ruleset, bet=command.bet, seats=command.seats)
+    rules = ruleset(command.ruleset, bet=command.bet, clock=command.clock, seats=command.seats)
     return e.TableOpened(table_id, rules, fingerprint(rules), command.host)
 
 
-def decide(table: Table, command: c.Command, seed: Seed) -> Decision:
+def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 0) -> Decision:
     """The events of a command at a table. Raises the Rejected that `check` finds.
 
-    `seed` is the sealed chance of the running round, or a fresh one between rounds. The same
-    table, command and seed give the same events.
+    `seed` is the sealed chance of the running round, or a fresh one between rounds, `now` the time
+    in milliseconds since the epoch. The same table, command, seed and time give the same events.
     """
     check(table, command)
-    play = r.Play(table, seed)
+    play = r.Play(table, seed, now)
     match command:
         case c.Hit() | c.Stand() | c.DoubleDown() | c.Split() | c.Surrender():
             _play_hand(play, command)
@@ -45,6 +45,8 @@ def decide(table: Table, command: c.Command, seed: Seed) -> Decision:
             _insurance(play, command)
         case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
             _at_the_seat(play, command)
+        case c.TimeOut():
+            _time_out(play)
         case _:
             assert_never(command)
     return Decision(tuple(play.events), play.table)
@@ -127,6 +129,23 @@ def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -
             _deal_if_ready(play)
         case _:
             assert_never(command)
+
+
+def _time_out(play: r.Play) -> None:
+    """Nobody acted in time. It never adds risk: no bet, no insurance, no card."""
+    table = play.table
+    if isinstance(table.stage, Betting):
+        for number, seat in table.seated():
+            if not seat.bet and not seat.sits_out:
+                play.tell(e.SeatSatOut(number))
+        r.deal(play)
+    elif table.round.offers:
+        for number in table.round.offers:
+            play.tell(e.InsuranceDeclined(number))
+        r.peek(play)
+    elif turn := table.turn():
+        play.tell(e.HandStood(*turn))
+        r.advance(play)
 
 
 def _leave(play: r.Play, number: int) -> None:

@@ -19,16 +19,17 @@ from services.blackjack.domain.table import Hand, Table
 class Play:
     """The table in the hands of the dealer: what happens is told, folded in and collected."""
 
-    def __init__(self, table: Table, seed: Seed) -> None:
+    def __init__(self, table: Table, seed: Seed, now: int) -> None:
         self.table = table
         self.seed = seed
+        self.now = now
         self.events: list[e.Event] = []
         self._shoe: Sequence[Card] | None = None
 
     def tell(self, event: e.Event) -> None:
         """Something happened."""
         self.events.append(event)
-        self.table = evolve(self.table, event)
+        self.table = evolve(self.table, event, self.now)
 
     def shoe(self) -> Sequence[Card]:
         """The cards of the running round: a command touches one round at most."""

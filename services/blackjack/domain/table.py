@@ -51,6 +51,8 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
     number: int
     sealed: SealedSeed
     client_seeds: tuple[str, ...]
+    since: int = 0
+    """When the last decision was made, in milliseconds since the epoch."""
     drawn: int = 0
     dealer: Cards = ()
     """The dealer's open cards: the upcard, then the hole card once revealed, then the draws."""
@@ -66,6 +68,8 @@ class Betting(Struct, frozen=True, gc=False, tag="betting"):
     """Between rounds. `last` is the round before, open to the eye until the next deal."""
 
     last: Round | None = None
+    since: int | None = None
+    """When the first bet lay on the table, in milliseconds since the epoch."""
 
 
 class Closed(Struct, frozen=True, gc=False, tag="closed"):

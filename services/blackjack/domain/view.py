@@ -1,10 +1,12 @@
 """The table as anybody may see it. Clients and computer players get this and nothing else."""
 
+from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
 from services.blackjack.domain.cards import Card, Cards, is_soft, total
+from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.events import Outcome
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
@@ -63,6 +65,13 @@ class Turn(Struct, frozen=True):
     hand: int
 
 
+class ClockView(Struct, frozen=True):
+    """Until when the table waits, and for what: then seats sit out, decline or stand."""
+
+    kind: Literal["betting", "insurance", "action"]
+    due: datetime
+
+
 class TableView(Struct, frozen=True):
     """A table at a version, with everything that may be done now.
 
@@ -79,6 +88,7 @@ class TableView(Struct, frozen=True):
     dealer: DealerView | None
     seats: tuple[SeatView, ...]
     turn: Turn | None
+    clock: ClockView | None
     legal_moves: list[Move]
 
 
@@ -98,6 +108,7 @@ def view(table: Table, version: int, position: int) -> TableView:
         dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
         seats=tuple(_seat(number, seat) for number, seat in table.seated()),
         turn=Turn(*turn) if turn else None,
+        clock=_clock(table),
         legal_moves=legal_moves(table),
     )
 
@@ -111,6 +122,13 @@ def phase(table: Table) -> Phase:
             return "closed"
         case Round(offers=offers):
             return "insurance" if offers else "player_turn"
+
+
+def _clock(table: Table) -> ClockView | None:
+    wait = waits_for(table)
+    if wait is None:
+        return None
+    return ClockView(wait.kind, datetime.fromtimestamp(wait.due / 1000, UTC))
 
 
 def _round(table: Table, round: Round) -> RoundView:
