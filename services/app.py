@@ -120,6 +120,12 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(audit_api.routes(Auditor(service.tables.reading, service.catalogue)))
     feeds = feed.Feeds(service.store, service.wakeups.wait)
     app.include_router(feed.routes(feeds, table_stream))
+
+    def stop_waiting() -> None:
+        feeds.close()
+        service.wakeups.release()
+
+    app.state.stop_waiting = stop_waiting
     app.include_router(_operation(service))
     app.add_middleware(BodyLimit)
     app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)
