@@ -86,6 +86,7 @@ class Service:
         self.ledger = Ledger(self.batcher, codec, _now)
         self.books = Books(self.store.readers)
         self.catalogue = Catalogue(self.store.readers)
+        self.feeds = feed.Feeds(self.store, self.wakeups.wait)
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -98,6 +99,11 @@ class Service:
             await stack.enter_async_context(self.batcher)
             yield
             await self.tables.reading.loader.settle()
+
+    def stop_waiting(self) -> None:
+        """Answers whoever waits for news, because the process is about to end."""
+        self.feeds.close()
+        self.wakeups.release()
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -114,12 +120,12 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=service.running,
     )
     app.state.keys = service.keys
+    app.state.stop_waiting = service.stop_waiting
     problems.install(app)
     app.include_router(tables_api.routes(service.tables, service.catalogue))
     app.include_router(ledger_api.routes(service.ledger, service.books))
     app.include_router(audit_api.routes(Auditor(service.tables.reading, service.catalogue)))
-    feeds = feed.Feeds(service.store, service.wakeups.wait)
-    app.include_router(feed.routes(feeds, table_stream))
+    app.include_router(feed.routes(service.feeds, table_stream))
     app.include_router(_operation(service))
     app.add_middleware(BodyLimit)
     app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)

@@ -62,6 +62,12 @@ class Wakeups:
         finally:
             self._waiting[house].discard(grown)
 
+    def release(self) -> None:
+        """Wakes all who wait, though nothing has grown: it is time to go."""
+        for waiting in self._waiting.values():
+            for grown in waiting:
+                grown.set()
+
     def _note(self, house: str, position: int) -> None:
         if position > self._newest.get(house, 0):
             self._newest[house] = position

@@ -100,6 +100,11 @@ class Feeds:
     def __init__(self, store: EventStore, wait_for_news: WaitForNews) -> None:
         self._store = store
         self._wait_for_news = wait_for_news
+        self._closing = False
+
+    def close(self) -> None:
+        """From now on everybody is answered with what there is: the process is about to end."""
+        self._closing = True
 
     async def log(self, house: str, after: int, limit: int, wait_seconds: int) -> Feed:
         """The records of a house after a position."""
@@ -139,7 +144,7 @@ class Feeds:
             head = (await self._store.head(house)).position if wait_seconds else 0
             records = await read()
             left = deadline - monotonic()
-            if records or left <= 0:
+            if records or left <= 0 or self._closing:
                 return records
             await self._wait_for_news(house, head, min(left, _LOOK_AGAIN_SECONDS))
 

@@ -30,11 +30,12 @@ class Desk:
     def __init__(self, home: Path) -> None:
         self.home = home
         with socket.create_server(("127.0.0.1", 0)) as free:
-            self.address = f"http://127.0.0.1:{free.getsockname()[1]}"
+            self.endpoint: tuple[str, int] = free.getsockname()
+        self.address = f"http://127.0.0.1:{self.endpoint[1]}"
         self._environment = {
             **{name: value for name, value in os.environ.items() if name not in SET},
             "CROUPIER_HOME": str(home),
-            "CROUPIER_PORT": self.address.rpartition(":")[2],
+            "CROUPIER_PORT": str(self.endpoint[1]),
         }
 
     @contextmanager
@@ -119,6 +120,21 @@ def test_it_answers_until_it_is_told_to_stop_and_leaves_no_process(
 
     assert desk.servers() == set()
     assert (desk.home / "dev.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_whoever_waits_for_news_is_answered_before_it_stops(desk: Desk) -> None:
+    with desk.up() as process, socket.create_connection(desk.endpoint) as waiting:
+        waiting.sendall(
+            f"GET /v1/events?wait=30 HTTP/1.1\r\nHost: desk\r\nConnection: close\r\n"
+            f"Authorization: Bearer {desk.key}\r\n\r\n".encode()
+        )
+        desk.get("/livez", desk.key)  # It came second, so the first has begun.
+
+        assert stop(process) == 0
+
+        answer = b"".join(iter(lambda: waiting.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.endswith(b'{"data":[],"next":0}')
 
 
 def test_the_next_start_finds_everything(desk: Desk) -> None:

@@ -23,6 +23,11 @@ def watch(table: Table, event: e.Event) -> None:
         case e.DealerDrew(drawn):
             before = [*table.round.dealer, *drawn]
             assert all(_best(before[:-n]) < 17 for n in range(1, len(drawn) + 1))
+        case e.InsuranceBought(seat, stake):
+            assert table.round.dealer[0][0] == "A"
+            assert 0 < 2 * stake <= table.seat(seat).bet < 2 * stake + 2
+        case e.DealerPeeked():
+            assert not table.round.offers, "somebody has yet to answer on insurance"
         case e.SeedRevealed():
             _watch_the_end(table)
 

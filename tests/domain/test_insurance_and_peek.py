@@ -23,6 +23,7 @@ from services.blackjack.domain.events import (
     InsuranceOffered,
     InsuranceSettled,
     PlayerLeaving,
+    PlayerLeft,
 )
 from services.blackjack.domain.moves import legal_moves
 from services.blackjack.domain.rejections import (
@@ -277,16 +278,26 @@ def test_who_cannot_afford_insurance_is_not_asked_and_the_others_are():
 
 
 def test_who_leaves_during_the_offer_declines_and_settles_at_the_end():
-    given(a_round("coinlounge", "Ts 9d", "Ts 8d", upcard="Ac", hole="7h"))
-    when(DeclineInsurance(1), Leave(2))
+    given(a_round("coinlounge", "Ts 9d", "Ts 8d", "Ts 7d", upcard="Ac", hole="7h"))
+    when(Leave(2))
+    then(PlayerLeaving(2), InsuranceDeclined(2))
+    when(DeclineInsurance(1), Leave(3))
     then(
         InsuranceDeclined(1),
-        PlayerLeaving(2),
-        InsuranceDeclined(2),
+        PlayerLeaving(3),
+        InsuranceDeclined(3),
         DealerPeeked(natural=False),
     )
     when(Stand(1))
-    then_among(HandStood(1, 0), HandStood(2, 0), HandSettled(2, 0, "push", 100, 100))
+    then_among(
+        HandStood(1, 0),
+        HandStood(2, 0),
+        HandStood(3, 0),
+        HandSettled(2, 0, "push", 100, 100),
+        HandSettled(3, 0, "loss", 100, 0),
+        PlayerLeft(2, "bob", 1000),
+        PlayerLeft(3, "cyd", 900),
+    )
 
 
 @rows("""
