@@ -6,11 +6,13 @@ from itertools import starmap
 
 from shared.eventstore.arrays import byteas, int4s, int8s, texts
 from shared.eventstore.chain import leaf_of
+from shared.eventstore.envelope import milliseconds
 from shared.eventstore.rejections import InsufficientChips, KeyReused, Unbalanced, VersionConflict
-from shared.eventstore.store import Append, Appended
+from shared.eventstore.store import Append, Appended, Deadline
 from shared.kernel.rejected import Rejected
 
 _ANY_VERSION = -1
+_AS_IT_WAS, _NONE = -1, 0
 
 
 class _Is(IntEnum):
@@ -61,6 +63,8 @@ class Columns:
                     for append in appends
                 ]
             ),
+            texts([_turn(append) for append in appends]),
+            int8s([_due(append) for append in appends]),
             int4s(last_events),
             texts(list(streams)),
             int4s(event_streams),
@@ -93,3 +97,14 @@ class Columns:
             case _Is.UNBALANCED:
                 return Unbalanced(append.command_id, off_by=a)
         raise AssertionError(f"append_batch answered {outcome}")
+
+
+def _turn(append: Append) -> str:
+    return append.deadline.turn if isinstance(append.deadline, Deadline) else ""
+
+
+def _due(append: Append) -> int:
+    """In milliseconds since the epoch; or none, or as it was."""
+    if isinstance(append.deadline, Deadline):
+        return milliseconds(append.deadline.due)
+    return _NONE if append.deadline is None else _AS_IT_WAS

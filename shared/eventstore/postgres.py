@@ -15,6 +15,7 @@ from shared.eventstore.rejections import Unreachable
 from shared.eventstore.store import (
     Append,
     Appended,
+    Deadline,
     Head,
     HouseNotOpen,
     Outcome,
@@ -107,6 +108,11 @@ class PostgresStore:
         version, position, state = snapshot.version, snapshot.position, snapshot.state
         await self._rows(_KEEP_SNAPSHOT, house, stream, format, version, position, state)
 
+    async def claim_deadlines(
+        self, house: str, now: datetime, until: datetime, limit: int = 100
+    ) -> list[Deadline]:
+        return list(starmap(Deadline, await self._rows(_CLAIM, house, now, until, limit)))
+
     async def head(self, house: str) -> Head:
         for row in await self._rows(_HEAD, house):
             return Head(*row)
@@ -160,7 +166,8 @@ _AWAY = ("08", "25006", "40", "53", "55", "57")
 _NEWEST = 2**63 - 1
 
 _APPEND: LiteralString = (
-    "SELECT append_batch(%b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b)"
+    "SELECT append_batch(%b, %b, "  # house, time, and the columns
+    "%b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b)"
 )
 
 _RECORDED: LiteralString = """
@@ -186,6 +193,8 @@ _SNAPSHOT: LiteralString = """
 _KEEP_SNAPSHOT: LiteralString = """
     INSERT INTO snapshot (house, stream, format, version, position, state)
     VALUES (%b, %b, %b, %b, %b, %b) ON CONFLICT DO NOTHING"""
+
+_CLAIM: LiteralString = "SELECT * FROM claim_deadlines(%b, %b, %b, %b)"
 
 _HEAD: LiteralString = "SELECT position, chain FROM log_head WHERE house = %b"
 

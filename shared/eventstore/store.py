@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from shared.kernel.chips import Posting
 from shared.kernel.rejected import Rejected
@@ -20,12 +20,21 @@ class NewEvent(Struct, frozen=True, gc=False):
     postings: tuple[Posting, ...]
 
 
+class Deadline(Struct, frozen=True, gc=False):
+    """Until when a stream waits for `turn`; then whoever claims it says that time is out."""
+
+    stream: str
+    turn: str
+    due: datetime
+
+
 class Append(Struct, frozen=True):
     """The outcome of one command: all of its events and postings are recorded, or none.
 
     `expected_version` is that of `stream` (0: it must be new; None: whatever it is). Events may
     go to other streams too, such as the vault of a buy-in; those are not checked. `request_hash`
-    stands for all that the caller asked for, the stream included.
+    stands for all that the caller asked for, the stream included. `deadline` is what `stream`
+    waits for from now on: nothing (None), or what it waited for before (UNSET).
     """
 
     command_id: str
@@ -33,6 +42,7 @@ class Append(Struct, frozen=True):
     stream: str
     expected_version: int | None
     events: tuple[NewEvent, ...]
+    deadline: Deadline | UnsetType | None = UNSET
 
     def __post_init__(self) -> None:
         if not self.events:
@@ -136,6 +146,14 @@ class EventStore(Protocol):
         self, house: str, stream: str, format: str, snapshot: Snapshot
     ) -> None:
         """Keep a snapshot. Snapshots may be lost or deleted at any moment without harm."""
+
+    async def claim_deadlines(
+        self, house: str, now: datetime, until: datetime, limit: int = 100
+    ) -> list[Deadline]:
+        """Deadlines that are due, the oldest first; nobody else gets them before `until`.
+
+        A deadline goes away with the append that answers it.
+        """
 
     async def head(self, house: str) -> Head:
         """The end of the log. Raises HouseNotOpen."""

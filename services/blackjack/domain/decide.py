@@ -11,8 +11,8 @@ from services.blackjack.domain.moves import check
 from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
-from services.blackjack.domain.shoe import Seed
-from services.blackjack.domain.table import Betting, Round, Table
+from services.blackjack.domain.shoe import SealedSeed, Seed
+from services.blackjack.domain.table import Betting, Round, Seat, Table
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -22,17 +22,20 @@ class Decision(Struct, frozen=True, gc=False):
     table: Table
 
 
-def open_table(table_id: str, command: c.Open) -> e.TableOpened:
-    """The first event of a table. Raises UnknownRuleset, RulesetNonsense."""
+def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpened:
+    """The first event of a table, with the seed of its first round, sealed.
+
+    Raises UnknownRuleset, RulesetNonsense.
+    """
     rules = ruleset(command.ruleset, bet=command.bet, clock=command.clock, seats=command.seats)
-    return e.TableOpened(table_id, rules, fingerprint(rules), command.host)
+    return e.TableOpened(table_id, rules, fingerprint(rules), command.host, first)
 
 
 def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 0) -> Decision:
     """The events of a command at a table. Raises the Rejected that `check` finds.
 
-    `seed` is the sealed chance of the running round, or a fresh one between rounds, `now` the time
-    in milliseconds since the epoch. The same table, command, seed and time give the same events.
+    `seed` is the chance of the running round or the next, `now` the time in milliseconds since
+    the epoch. The same table, command, seed and time give the same events.
     """
     check(table, command)
     play = r.Play(table, seed, now)
@@ -190,5 +193,10 @@ def _deal_if_ready(play: r.Play) -> None:
     if not isinstance(table.stage, Betting) or table.rules.deals == "host":
         return
     seats = [seat for _, seat in table.seated()]
-    if any(seat.bet for seat in seats) and all(seat.bet or seat.sits_out for seat in seats):
+    if any(seat.bet for seat in seats) and not any(_is_awaited(table, seat) for seat in seats):
         r.deal(play)
+
+
+def _is_awaited(table: Table, seat: Seat) -> bool:
+    """Whether the seat may still bet; one whose stack allows no bet spectates."""
+    return not seat.bet and not seat.sits_out and bool(table.rules.bets(seat.stack))

@@ -64,7 +64,9 @@ def _hand_split(table: Table, event: e.HandSplit, at: int) -> Table:
 
 
 def _round_opened(table: Table, event: e.RoundOpened, at: int) -> Table:
-    stage = Round(number=event.number, sealed=event.sealed, client_seeds=event.client_seeds)
+    assert isinstance(table.stage, Betting), "a round follows bets"
+    sealed = table.stage.next
+    stage = Round(number=event.number, sealed=sealed, client_seeds=event.client_seeds)
     return replace(table, stage=stage, rounds=event.number)
 
 
@@ -90,10 +92,11 @@ def _dealer_drew(table: Table, event: e.DealerDrew, at: int) -> Table:
 
 
 def _seed_revealed(table: Table, event: e.SeedRevealed, at: int) -> Table:
+    stage = Betting(next=event.next, last=replace(table.round, seed=event.seed))
     seats = tuple(
         [seat and replace(seat, bet=0, client_seed=None, sits_out=False) for seat in table.seats]
     )
-    return replace(table, seats=seats, stage=Betting(last=replace(table.round, seed=event.seed)))
+    return replace(table, seats=seats, stage=stage)
 
 
 def _dealer_peeked(table: Table, event: e.DealerPeeked, at: int) -> Table:
@@ -218,7 +221,13 @@ def _opened(event: e.Event) -> Table:
     if not isinstance(event, e.TableOpened):
         raise ValueError(f"a table begins with TableOpened, not with {type(event).__name__}")
     rules = event.ruleset
-    return Table(id=event.table, rules=rules, host=event.host, seats=(None,) * rules.seats)
+    return Table(
+        id=event.table,
+        rules=rules,
+        host=event.host,
+        seats=(None,) * rules.seats,
+        stage=Betting(next=event.next),
+    )
 
 
 def _answered(table: Table, number: int) -> Table:

@@ -49,11 +49,12 @@ class Play:
 
 
 def deal(play: Play) -> None:
-    """Commit to the shoe, deal two cards each, and go on to the first decision."""
+    """Close the bets, deal two cards each, and go on to the first decision."""
     table = play.table
     bettors = [(number, seat) for number, seat in table.seated() if seat.bet]
     client_seeds = tuple(seat.client_seed for _, seat in bettors if seat.client_seed)
-    play.tell(e.RoundOpened(table.rounds + 1, ALGORITHM, play.seed.sealed, client_seeds))
+    commitment = play.seed.sealed.commitment
+    play.tell(e.RoundOpened(table.rounds + 1, ALGORITHM, commitment, client_seeds))
     shoe, count = play.shoe(), len(bettors)
     hands = tuple((n, shoe[at], shoe[count + 1 + at]) for at, (n, _) in enumerate(bettors))
     play.tell(e.HandsDealt(hands, upcard=shoe[count]))
@@ -176,9 +177,9 @@ def _settle(play: Play, number: int, index: int, hand: Hand, result: e.Outcome) 
 
 
 def _end(play: Play) -> None:
-    """Open the seed, and let those go who asked to leave."""
-    round = play.table.round
-    play.tell(e.SeedRevealed(round.number, play.seed.secret.hex(), round.drawn))
+    """Open the seed, commit to the next, and let those go who asked to leave."""
+    round, seed = play.table.round, play.seed
+    play.tell(e.SeedRevealed(round.number, seed.secret.hex(), round.drawn, seed.successor()))
     for number, seat in play.table.seated():
         if seat.leaving:
             play.tell(e.PlayerLeft(number, seat.player, seat.stack))

@@ -118,6 +118,10 @@ def validate(ruleset: Ruleset) -> Ruleset:
         raise RulesetNonsense(f"The most, {bet.max}, is less than the least bet, {bet.min}.")
     if not ruleset.natural_rounds_down and (bet.min % 2 or bet.step % 2):
         raise RulesetNonsense("An exact 3:2 needs an even least bet and an even step.")
+    if ruleset.peek == "never" and ruleset.naturals_settle == "before_play":
+        raise RulesetNonsense("Naturals settle before play only when the dealer peeks.")
+    if ruleset.peek == "never" and ruleset.insurance == "before_play":
+        raise RulesetNonsense("Insurance before play needs a dealer who peeks.")
     if most_cards(ruleset) > 52 * ruleset.decks:
         raise RulesetNonsense(
             f"A round may need {most_cards(ruleset)} cards, the shoe has {52 * ruleset.decks}."

@@ -35,6 +35,9 @@ class Seed(Protocol):
     def secret(self) -> bytes:
         """The seed itself, 32 bytes."""
 
+    def successor(self) -> SealedSeed:
+        """A fresh seed for the round after, sealed."""
+
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Sequence[Card]:
         """The cards of this round in the order they are drawn."""
 

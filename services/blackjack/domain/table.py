@@ -67,6 +67,8 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
 class Betting(Struct, frozen=True, gc=False, tag="betting"):
     """Between rounds. `last` is the round before, open to the eye until the next deal."""
 
+    next: SealedSeed
+    """What the order of the next shoe will follow from."""
     last: Round | None = None
     since: int | None = None
     """When the first bet lay on the table, in milliseconds since the epoch."""
@@ -87,7 +89,7 @@ class Table(Struct, frozen=True, gc=False):
     rules: Ruleset
     host: str | None
     seats: Seats
-    stage: Stage = Betting()
+    stage: Stage
     rounds: int = 0
     """How many rounds have been opened."""
 

@@ -75,6 +75,8 @@ class ClockView(Struct, frozen=True):
 class TableView(Struct, frozen=True):
     """A table at a version, with everything that may be done now.
 
+    `next_commitment` is that of the round to bet on; a running round has its own.
+
     `version` is the number of its events, `position` the place of the last of them in the log.
     """
 
@@ -85,6 +87,7 @@ class TableView(Struct, frozen=True):
     phase: Phase
     host: str | None
     round: RoundView | None
+    next_commitment: str | None
     dealer: DealerView | None
     seats: tuple[SeatView, ...]
     turn: Turn | None
@@ -105,6 +108,7 @@ def view(table: Table, version: int, position: int) -> TableView:
         phase=phase(table),
         host=table.host,
         round=_round(table, current) if isinstance(current, Round) else None,
+        next_commitment=stage.next.commitment if isinstance(stage, Betting) else None,
         dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
         seats=tuple(_seat(number, seat) for number, seat in table.seated()),
         turn=Turn(*turn) if turn else None,
