@@ -117,6 +117,7 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_tags=_TAGS,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
         lifespan=service.running,
     )
     app.state.keys = service.keys

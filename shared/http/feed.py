@@ -154,7 +154,7 @@ def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["Events"], default_response_class=Response)
 
     @router.get("/events", summary="The log", responses=_RESPONSES)
-    async def log(
+    async def events(
         caller: Annotated[Caller, caller_with("audit")],
         after: After = 0,
         limit: Limit = 100,
@@ -164,14 +164,14 @@ def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
         return _json(await feeds.log(caller.house, after, limit, wait))
 
     @router.get("/events.jsonl", summary="The log, a line each", responses=_LINES)
-    async def lines(
+    async def event_lines(
         caller: Annotated[Caller, caller_with("audit")], after: After = 0
     ) -> StreamingResponse:
         """Every event after a position up to the end of the log, as JSON Lines."""
         return StreamingResponse(await feeds.lines(caller.house, after), media_type=JSON_LINES)
 
     @router.get("/tables/{table}/events", summary="The events of a table", responses=_RESPONSES)
-    async def of_a_table(
+    async def table_events(
         caller: Annotated[Caller, caller_with("read")],
         table: Annotated[
             str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])

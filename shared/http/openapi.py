@@ -8,10 +8,13 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from shared.http.problems import MEDIA_TYPE, document
+from shared.eventstore.rejections import Unreachable
+from shared.http.problems import MEDIA_TYPE, Malformed, document
 from shared.kernel.rejected import Rejected
 
 Responses = dict[int | str, dict[str, Any]]
+
+_MARK = '"␀"'.encode()
 
 PROBLEM: dict[str, Any] = {
     "title": "Problem",
@@ -34,7 +37,9 @@ def reference(name: str) -> dict[str, str]:
 
 def answers(schema: str, description: str, example: Any, status: int = 200) -> Responses:
     """A documented answer of a published type, with an example."""
-    content = {"application/json": {"schema": reference(schema), "example": example}}
+    content = {
+        "application/json": {"schema": reference(schema), "example": _with_nulls_marked(example)}
+    }
     return {status: {"description": description, "content": content}}
 
 
@@ -81,13 +86,48 @@ def publish(app: FastAPI, types: Mapping[str, Any], paths: Mapping[str, Any]) ->
             )
             schemas = schema.setdefault("components", {}).setdefault("schemas", {})
             schemas.update(components, Problem=PROBLEM)
-            for name, described in zip(types, named, strict=True):
+            for (name, cls), described in zip(types.items(), named, strict=True):
                 schemas.setdefault(name, described)  # a union has no name of its own
+                if getattr(cls, "__struct_config__", None) and cls.__struct_config__.tag:
+                    schemas[name]["required"].remove("type")  # there is nothing to tell it from
+            for operations in schema["paths"].values():
+                for operation in operations.values():
+                    _complete(operation)
+            for unused in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(unused, None)
             schema["paths"].update(paths)
-            app.openapi_schema = schema
+            app.openapi_schema = _finished(schema)
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]
+
+
+def _with_nulls_marked(example: Any) -> Any:
+    """The framework leaves nulls out of examples: here they go in as something else."""
+    return msgspec.json.decode(msgspec.json.encode(example).replace(b":null", b":" + _MARK))
+
+
+def _finished(document: dict[str, Any]) -> Any:
+    """Nulls are nulls again, and the end of a text is `$`, which only Python spells `\\Z`."""
+    text = msgspec.json.encode(document).replace(_MARK, b"null").replace(rb'\\Z"', b'$"')
+    return msgspec.json.decode(text)
+
+
+def _complete(operation: dict[str, Any]) -> None:
+    """What every operation may answer besides its own: the framework tells the first otherwise."""
+    responses = operation["responses"]
+    if "422" in responses:
+        _add(responses, Malformed)
+    if "security" in operation:
+        _add(responses, Unreachable)
+
+
+def _add(responses: dict[str, Any], refusal: type[Rejected]) -> None:
+    status, described = str(refusal.status), refuses(refusal)[refusal.status]
+    if MEDIA_TYPE not in responses.get(status, {}).get("content", {}):
+        responses[status] = described
+    examples = responses[status]["content"][MEDIA_TYPE]["examples"]
+    examples.update(described["content"][MEDIA_TYPE]["examples"])
 
 
 def _example(cls: type[Rejected]) -> Rejected:

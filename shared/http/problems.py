@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from inspect import getdoc
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import psycopg
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
@@ -193,10 +193,20 @@ async def every_problem() -> list[dict[str, str | int]]:
     response_class=PlainTextResponse,
     responses={
         200: {"content": {"text/plain": {"example": "It is another hand's turn.\n\nHands play…"}}},
-        404: {"description": "There is no such kind of problem."},
+        404: {
+            "description": "Not Found",
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "example": document(NoSuchPage()),
+                }
+            },
+        },
     },
 )
-async def one_problem(slug: str) -> Response:
+async def one_problem(
+    slug: Annotated[str, Path(description="The end of its type.", examples=["not-your-turn"])],
+) -> Response:
     """The page behind a problem's `type`, for people."""
     for cls in _every():
         if cls.slug() == slug:

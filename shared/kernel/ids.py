@@ -12,11 +12,7 @@ def whole(pattern: str, description: str) -> Meta:
 
     In Python alone `$` also lets a line break pass at the end.
     """
-    return Meta(
-        pattern=pattern.removesuffix("$") + r"\Z",
-        description=description,
-        extra_json_schema={"pattern": pattern},
-    )
+    return Meta(pattern=pattern.removesuffix("$") + r"\Z", description=description)
 
 
 Id = Annotated[

@@ -85,7 +85,8 @@ def _rulesets(router: APIRouter) -> None:
         "/rulesets/{name}",
         tags=["Rulesets"],
         summary="A game",
-        responses=answers("Ruleset", "The ruleset.", examples.RULESET) | refuses(UnknownRuleset),
+        responses=answers("Ruleset", "The ruleset.", examples.RULESET)
+        | refuses(UnknownRuleset, Malformed),
     )
     async def one_ruleset(
         name: Annotated[str, Path(description="Its name.", examples=["a2g"], max_length=64)],

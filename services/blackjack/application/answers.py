@@ -1,8 +1,9 @@
 """What a caller hears: the table after a command and what the command caused."""
 
 from collections.abc import Iterable
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from services.blackjack.domain.table import Table
 from services.blackjack.domain.view import TableView, view
@@ -14,7 +15,8 @@ class EventView(Struct, frozen=True):
     position: int
     version: int
     type: str
-    data: Struct
+    data: Annotated[Any, Meta(extra_json_schema={"type": "object"})]
+    """The event itself: its fields depend on its type."""
 
 
 class Answer(Struct, frozen=True):
