@@ -12,7 +12,7 @@ from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
 from services.blackjack.domain.shoe import SealedSeed, Seed
-from services.blackjack.domain.table import Betting, Round, Seat, Table
+from services.blackjack.domain.table import Betting, Round, Table
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -192,11 +192,11 @@ def _deal_if_ready(play: r.Play) -> None:
     table = play.table
     if not isinstance(table.stage, Betting) or table.rules.deals == "host":
         return
-    seats = [seat for _, seat in table.seated()]
-    if any(seat.bet for seat in seats) and not any(_is_awaited(table, seat) for seat in seats):
+    somebody_bets = False
+    for _, seat in table.seated():
+        if seat.bet:
+            somebody_bets = True
+        elif not seat.sits_out and table.rules.bets(seat.stack):
+            return  # a seat whose stack allows no bet spectates, this one may still bet
+    if somebody_bets:
         r.deal(play)
-
-
-def _is_awaited(table: Table, seat: Seat) -> bool:
-    """Whether the seat may still bet; one whose stack allows no bet spectates."""
-    return not seat.bet and not seat.sits_out and bool(table.rules.bets(seat.stack))
