@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from shared.eventstore.envelope import Envelope, canonical, canonical_json, milliseconds, rfc3339
+from shared.eventstore.envelope import Envelope, canonical, canonical_json, rfc3339
 from shared.eventstore.store import NewEvent, Recorded
 from shared.kernel.chips import Posting
+from shared.kernel.moments import milliseconds
 
 Registry = Mapping[str, tuple[int, type[Struct]]]
 """Wire name → (current schema version, its class): `"blackjack.bet_placed": (1, BetPlaced)`."""

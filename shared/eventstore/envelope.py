@@ -51,16 +51,6 @@ def rfc3339(time: datetime) -> str:
     return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def milliseconds(time: datetime) -> int:
-    """A moment as the domain knows it: whole milliseconds since the epoch."""
-    return int(time.timestamp() * 1000)
-
-
-def moment(milliseconds: int) -> datetime:
-    """A moment of the domain as a time in UTC."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
-
-
 def _refuse_fraction(number: str) -> float:
     raise ValueError(f"{number} is not a whole number: events and commands have no other.")
 

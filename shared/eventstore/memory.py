@@ -91,7 +91,7 @@ class House:
             for deadline in self.deadlines.values()
             if deadline.due <= now and self.claimed.get(deadline.stream, now) <= now
         ]
-        found = sorted(free, key=lambda deadline: deadline.due)[:limit]
+        found = sorted(free, key=lambda deadline: (deadline.due, deadline.stream))[:limit]
         self.claimed |= {deadline.stream: until for deadline in found}
         return found
 
@@ -139,7 +139,7 @@ class MemoryStore:
     async def claim_deadlines(
         self, house: str, now: datetime, until: datetime, limit: int = 100
     ) -> list[Deadline]:
-        return self._open(house).claim(now, until, limit)
+        return self._house(house).claim(now, until, limit)
 
     async def head(self, house: str) -> Head:
         return self._open(house).head()

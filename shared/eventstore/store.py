@@ -21,7 +21,10 @@ class NewEvent(Struct, frozen=True, gc=False):
 
 
 class Deadline(Struct, frozen=True, gc=False):
-    """Until when a stream waits for `turn`; then whoever claims it says that time is out."""
+    """Until when a stream waits for `turn`; then whoever claims it says that time is out.
+
+    `due` is in whole milliseconds.
+    """
 
     stream: str
     turn: str

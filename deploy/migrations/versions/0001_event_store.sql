@@ -331,13 +331,17 @@ CREATE FUNCTION claim_deadlines(
     LANGUAGE sql SECURITY DEFINER
     SET search_path = public, pg_temp
 BEGIN ATOMIC
-    UPDATE deadline d SET claimed_until = in_until
-      FROM (SELECT f.stream FROM deadline f
-             WHERE f.house = in_house AND f.due_at <= in_now
-               AND (f.claimed_until IS NULL OR f.claimed_until <= in_now)
-             ORDER BY f.due_at LIMIT most FOR UPDATE SKIP LOCKED) due
-     WHERE d.house = in_house AND d.stream = due.stream
-    RETURNING d.stream, d.turn, d.due_at;
+    WITH due AS MATERIALIZED (
+        SELECT f.stream FROM deadline f
+         WHERE f.house = in_house AND f.due_at <= in_now
+           AND (f.claimed_until IS NULL OR f.claimed_until <= in_now)
+         ORDER BY f.due_at, f.stream LIMIT most FOR UPDATE SKIP LOCKED
+    ), claimed AS (
+        UPDATE deadline d SET claimed_until = in_until FROM due
+         WHERE d.house = in_house AND d.stream = due.stream
+        RETURNING d.stream, d.turn, d.due_at
+    )
+    SELECT c.stream, c.turn, c.due_at FROM claimed c ORDER BY c.due_at, c.stream;
 END;
 
 -- Begins the log of a house; harmless when it is open already.

@@ -40,10 +40,12 @@ class Clocks:
         return len(due)
 
     async def _fire(self, house: str, deadline: Deadline) -> None:
-        command_id = f"time-out.{deadline.stream}.{deadline.turn}.{deadline.due:%s}"
-        cause = Cause(house=house, actor="clock", id=command_id)
+        # One turn times out once. No caller's key has a space, so none can take this one.
+        cause = Cause(house=house, actor="clock", id=f"time-out {deadline.stream} {deadline.turn}")
+        command = TimeOut(deadline.turn)
         try:
-            await self._tables.play(cause, table_id(deadline.stream), TimeOut(deadline.turn))
+            answered = await self._tables.play(cause, table_id(deadline.stream), command)
         except Rejected:
             return  # somebody acted in time, or the claim runs out and it is tried again
-        self._late(self._clock() - deadline.due)
+        if not answered.replayed:
+            self._late(self._clock() - deadline.due)

@@ -37,6 +37,7 @@ class RoundSeed:
         self._shoes = shoes
         self._place = house, table, round
         self._shoe: Shoe | None = None
+        self._mixed_with: tuple[str, ...] = ()
 
     @cached_property
     def secret(self) -> bytes:
@@ -48,8 +49,10 @@ class RoundSeed:
         return self._shoes.fresh(house, table, round + 1)
 
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Sequence[Card]:
-        if self._shoe is None:
+        # A deal that another one was faster than may have had other client seeds.
+        if self._shoe is None or self._mixed_with != client_seeds:
             self._shoe = Shoe(self.secret, decks, round_id, client_seeds)
+            self._mixed_with = client_seeds
         return self._shoe
 
 

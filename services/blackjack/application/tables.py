@@ -23,7 +23,7 @@ from services.ledger.application import Leg, transfer
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause, StaleVersion
 from shared.eventstore.codec import Codec
-from shared.eventstore.envelope import canonical, milliseconds, moment
+from shared.eventstore.envelope import canonical
 from shared.eventstore.loader import Loaded
 from shared.eventstore.rejections import (
     InsufficientChips,
@@ -33,6 +33,7 @@ from shared.eventstore.rejections import (
     VersionConflict,
 )
 from shared.eventstore.store import Append, Appended, Deadline, EventStore
+from shared.kernel.moments import milliseconds, moment
 from shared.kernel.rejected import Rejected
 
 _TRIES = 3

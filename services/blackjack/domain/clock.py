@@ -27,7 +27,9 @@ def waits_for(table: Table) -> Wait | None:
     clock, stage = table.rules.clock, table.stage
     match stage:
         case Betting(since=since) if since is not None and clock.betting_seconds:
-            return Wait("betting", f"{table.rounds + 1}.bets", since + 1000 * clock.betting_seconds)
+            # Bets may be withdrawn and placed anew: each such clock has a name of its own.
+            turn_name = f"{table.rounds + 1}.bets.{since}"
+            return Wait("betting", turn_name, since + 1000 * clock.betting_seconds)
         case Round(offers=offers, since=since) if offers and clock.insurance_seconds:
             due = since + 1000 * clock.insurance_seconds
             return Wait("insurance", f"{table.rounds}.insurance", due)

@@ -1,6 +1,6 @@
 """The table as anybody may see it. Clients and computer players get this and nothing else."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
@@ -10,6 +10,7 @@ from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.events import Outcome
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
+from shared.kernel.moments import moment
 
 Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
 
@@ -132,7 +133,7 @@ def _clock(table: Table) -> ClockView | None:
     wait = waits_for(table)
     if wait is None:
         return None
-    return ClockView(wait.kind, datetime.fromtimestamp(wait.due / 1000, UTC))
+    return ClockView(wait.kind, moment(wait.due))
 
 
 def _round(table: Table, round: Round) -> RoundView:
