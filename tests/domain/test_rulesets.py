@@ -129,6 +129,19 @@ def test_a_round_that_may_run_out_of_cards_is_refused():
         validate(replace(a2g, decks=2))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"naturals_settle": "before_play"},
+        {"insurance": "before_play"},
+    ],
+)
+def test_what_happens_before_play_needs_a_dealer_who_peeks(changes):
+    with pytest.raises(RulesetNonsense, match="peeks"):
+        validate(replace(PUBLISHED["a2g"], **changes))
+    assert validate(replace(PUBLISHED["a2g"], **changes, peek="ace_or_ten"))
+
+
 def test_an_unknown_ruleset_is_refused_with_the_names_there_are():
     with pytest.raises(UnknownRuleset, match="a2g, coinlounge, classic, european"):
         ruleset("pontoon")

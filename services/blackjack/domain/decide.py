@@ -127,6 +127,7 @@ def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -
             play.tell(e.ChipsBoughtIn(seat, amount))
         case c.CashOut(seat, amount):
             play.tell(e.ChipsCashedOut(seat, amount))
+            _deal_if_ready(play)
         case c.Leave(seat):
             _leave(play, seat)
             _deal_if_ready(play)

@@ -71,7 +71,7 @@ class Shoe(Sequence[Card]):
 
 
 def commitment(secret: bytes) -> str:
-    """SHA-256 of the seed in hex: published when the round opens, checked when it ends."""
+    """SHA-256 of the seed in hex: published before the first bet, checked when the round ends."""
     return sha256(secret).hexdigest()
 
 
