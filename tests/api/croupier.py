@@ -8,6 +8,7 @@ import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from signal import SIGKILL, Signals
 from typing import Any, TypeAlias
 
 import httpx
@@ -61,10 +62,10 @@ class Croupier:
         assert self._process.stdout
         assert self.address in self._process.stdout.readline(), "croupier did not start"
 
-    def kill(self) -> None:
-        """What kill -9 does; harmless when it is dead already."""
+    def end(self, signal: Signals = SIGKILL) -> None:
+        """Returns when it is gone; harmless when it is gone already."""
         if self._process:
-            self._process.kill()
+            self._process.send_signal(signal)
             self._process.communicate()
 
     def __enter__(self) -> "Croupier":
@@ -72,7 +73,7 @@ class Croupier:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
+        self.end()
 
 
 class House:
