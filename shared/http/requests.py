@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shared.eventstore.cause import Cause
@@ -19,6 +19,8 @@ MOST_BODY_BYTES: Final = 64 * 1024
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,128}")
 _ETAG: Final = re.compile(rb'(?:W/)?"(\d{1,18})"')
 _TRACEPARENT: Final = re.compile(rb"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+
+_HALF: Final = "The connection was closed before the body had come."
 
 T = TypeVar("T")
 
@@ -82,7 +84,10 @@ def etag(version: int) -> str:
 
 async def decoded(request: Request, decoder: "msgspec.json.Decoder[T]") -> T:
     """The body of a request in its type. Raises Malformed."""
-    return decode(await request.body(), decoder)
+    try:
+        return decode(await request.body(), decoder)
+    except ClientDisconnect:
+        raise Malformed(_HALF) from None
 
 
 def decode(body: bytes, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T:
@@ -101,12 +106,14 @@ def header_map(scope: Scope) -> dict[bytes, bytes]:
 
 
 async def read_body(receive: Receive) -> bytes:
-    """The whole body of a plain ASGI request. Raises BodyTooLarge."""
+    """The whole body of a plain ASGI request. Raises BodyTooLarge; Malformed for half a body."""
     message = await receive()
     body: bytes = message.get("body", b"")
     while message.get("more_body", False) and len(body) <= MOST_BODY_BYTES:
         message = await receive()
         body += message.get("body", b"")
+    if message["type"] == "http.disconnect":
+        raise Malformed(_HALF)
     if len(body) > MOST_BODY_BYTES:
         raise BodyTooLarge(f"A body holds at most {MOST_BODY_BYTES} bytes.")
     return body

@@ -262,6 +262,33 @@ async def test_the_same_key_on_two_processes_at_once_is_one_event_and_equal_answ
     assert [name for name in told if name.startswith("move-")] == [f"move-{n}.0" for n in range(20)]
 
 
+async def test_of_many_who_open_one_table_on_two_processes_one_does(
+    house: House, twin: Croupier
+) -> None:
+    addresses = [house.croupier.address, twin.address] * 5
+    async with house.crowd() as http:
+        for table in ("oak", "elm", "fir"):
+            answers = await asyncio.gather(
+                *(http.put(f"{a}/v1/tables/{table}", json={"ruleset": "a2g"}) for a in addresses),
+                *(http.put(f"{a}/v1/tables/{table}", json={"ruleset": "coinlounge"})
+                  for a in addresses),
+            )  # fmt: skip
+            assert Counter(a.status_code for a in answers) == {201: 1, 200: 9, 409: 10}
+
+    assert house.head() == 3
+
+
+async def test_whoever_waits_at_one_process_hears_what_happens_at_the_other(
+    house: House, twin: Croupier
+) -> None:
+    async with house.crowd() as http:
+        waiting = asyncio.create_task(http.get(f"{twin.address}/v1/events?wait=30"))
+        await http.put("/v1/tables/oak", json={"ruleset": "a2g"})
+        heard = await waiting
+
+    assert [entry["position"] for entry in heard.json()["data"]] == [1]
+
+
 def _vaults(house: House) -> list[Json]:
     accounts = house.walk("/v1/ledger/accounts", prefix="player/")
     return [account for account in accounts if account["account"].endswith("/vault")]

@@ -4,11 +4,12 @@ Both are killed many times and started again: the tests share them, each with a 
 """
 
 import os
-import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from signal import SIGKILL
 
 import httpx
+import psycopg
 import pytest
 
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
@@ -35,12 +36,9 @@ def house(croupier: Croupier) -> Iterator[House]:
 
 def kill_postgres(mortal: Mortal) -> None:
     """The server and all its backends at once, none with the time to say a word or end a write."""
-    listed = subprocess.run(
-        ("ps", "-A", "-o", "pid=,ppid="), capture_output=True, text=True, check=True
-    )
-    parents = dict(map(int, line.split()) for line in listed.stdout.splitlines())
-    backends = [pid for pid, parent in parents.items() if parent == mortal.postgres.pid]
-    assert backends
+    with psycopg.connect(mortal.database.owner_url) as owner:
+        backends = [pid for (pid,) in owner.execute("SELECT pid FROM pg_stat_activity")]
     for pid in (mortal.postgres.pid, *backends):
-        os.kill(pid, SIGKILL)
+        with suppress(ProcessLookupError):  # the one that answered us has left by now
+            os.kill(pid, SIGKILL)
     mortal.kill()

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGKILL, SIGTERM, Signals
 from tempfile import TemporaryDirectory
 
 import httpx
@@ -22,18 +22,19 @@ PART = 100
 """Commands that are answered between one death and the next."""
 
 
-async def test_the_service_is_killed(house: House) -> None:
+@pytest.mark.parametrize("signal", [SIGKILL, SIGTERM], ids=["killed", "told to stop"])
+async def test_the_service_ends(signal: Signals, house: House) -> None:
     load = Load(house)
     async with load.running():
         for _ in range(DEATHS):
             await load.until_answered(PART)
             async with load.away():
-                house.croupier.kill()
+                await asyncio.to_thread(house.croupier.end, signal)
                 await asyncio.to_thread(house.croupier.start)
         await load.until_answered(PART)
 
     report = nothing_is_lost_and_nothing_is_doubled(load)
-    assert load.troubles
+    assert load.troubles or signal is SIGTERM
     assert report.rounds >= load.players
 
 
@@ -55,7 +56,7 @@ async def test_both_are_killed_at_once(house: House, mortal: Mortal) -> None:
     async with load.running():
         await load.until_answered(PART)
         async with load.away():
-            house.croupier.kill()
+            house.croupier.end()
             await asyncio.to_thread(kill_postgres, mortal)
             await asyncio.to_thread(mortal.start)
             await asyncio.to_thread(house.croupier.start)
@@ -74,7 +75,7 @@ def test_a_round_goes_on_with_the_same_shoe_and_the_same_moves(
         pass  # a dealer's natural has ended the round at once
     number = before["round"]["number"]
 
-    house.croupier.kill()
+    house.croupier.end()
     kill_postgres(mortal)
     mortal.start()
     house.croupier.start()
