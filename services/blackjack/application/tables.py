@@ -31,6 +31,7 @@ from shared.eventstore.rejections import (
     Overloaded,
     Unreachable,
     VersionConflict,
+    WaitedTooLong,
 )
 from shared.eventstore.store import Append, Appended, Deadline, EventStore
 from shared.kernel.moments import milliseconds, moment
@@ -80,19 +81,21 @@ class Tables:
     async def play(self, cause: Cause, table_id: str, command: c.Command | c.TimeOut) -> Answered:
         """One command at a table: it happens wholly or not at all, and once for each cause.
 
-        Raises the Rejected that refuses it; UnknownTable, StaleVersion, KeyReused, Overloaded;
-        VersionConflict when other processes were faster every time.
+        Raises the Rejected that refuses it; UnknownTable, StaleVersion, KeyReused, Overloaded,
+        WaitedTooLong; VersionConflict when other processes were faster every time.
         """
         stream, body = table_stream(table_id), canonical(command)
+        deadline = self._batcher.deadline()
         async with self._queue(cause.house, stream):
+            self._batcher.refuse_the_late(deadline)
             for attempt in range(1, _TRIES + 1):
                 # A cached table may be behind: what it refuses is judged again on a fresh one.
                 loaded = await self.reading.loader.load(cause.house, stream, fresh=attempt > 1)
                 now = self._clock()
                 try:
                     decision = self._decide(cause, table_id, now, loaded, command)
-                    return await self._record(cause, body, now, loaded, decision)
-                except (InsufficientChips, KeyReused, Overloaded, Unreachable):
+                    return await self._record(cause, body, now, loaded, decision, deadline)
+                except (InsufficientChips, KeyReused, Overloaded, Unreachable, WaitedTooLong):
                     raise
                 except VersionConflict:
                     if attempt == _TRIES:
@@ -134,6 +137,7 @@ class Tables:
         now: datetime,
         loaded: Loaded[Table | None],
         decision: Decision,
+        deadline: float | None = None,
     ) -> Answered:
         """Append what was decided, and answer with the table that it gives."""
         stream = table_stream(decision.table.id)
@@ -147,9 +151,9 @@ class Tables:
             traceparent=cause.traceparent,
         )
         fingerprint = cause.fingerprint(stream, body)
-        waits = _deadline(stream, loaded.state, decision.table)
+        waits = _waits(stream, loaded.state, decision.table)
         append = Append(cause.id, fingerprint, stream, loaded.version, sealed, waits)
-        appended = await self._batcher.append(cause.house, append)
+        appended = await self._batcher.append(cause.house, append, deadline)
         if appended.replayed:
             return await self._replay(cause.house, decision.table.id, appended)
         places = (at for at, new in enumerate(sealed) if new.stream == stream)
@@ -190,7 +194,7 @@ class Tables:
         return lock
 
 
-def _deadline(stream: str, before: Table | None, after: Table) -> Deadline | UnsetType | None:
+def _waits(stream: str, before: Table | None, after: Table) -> Deadline | UnsetType | None:
     """What the table waits for after a command; UNSET when that is what it waited for before."""
     wait = waits_for(after)
     if wait == (before and waits_for(before)):
