@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from services.audit import api as audit_api
 from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
+from services.blackjack.api import many as many_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.reading import table_stream
 from services.blackjack.application.shoes import Shoes
@@ -81,7 +82,12 @@ class Service:
         self.store = PostgresStore(settings.database_url)
         self.redis = Redis.from_url(settings.redis_url) if settings.redis_url else None
         self.wakeups = Wakeups(self.redis)
-        self.batcher = Batcher(self.store, on_appended=self.wakeups.announce)
+        self.batcher = Batcher(
+            self.store,
+            most_waiting=settings.most_commands,
+            patience=settings.command_seconds,
+            on_appended=self.wakeups.announce,
+        )
         self.keys = Keys(self.store.readers)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
@@ -141,11 +147,17 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(stream.routes(service.streams, table_stream))
     app.include_router(_operation(service))
     app.add_middleware(BodyLimit)
-    app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)
+    app.add_middleware(
+        play_api.Commands,
+        tables=service.tables,
+        keys=service.keys,
+        most_under_way=settings.most_commands,
+    )
     openapi.publish(
         app,
         {
             **tables_api.PUBLISHED,
+            **many_api.PUBLISHED,
             **ledger_api.PUBLISHED,
             **audit_api.PUBLISHED,
             **feed.PUBLISHED,
