@@ -131,13 +131,13 @@ class Service:
             await self.tables.reading.loader.settle()
 
     def drain(self) -> None:
-        """From now on we are not ready, though we still answer."""
+        """From now on we are not ready, though we still answer; streams continue elsewhere."""
         self.draining = True
+        self.streams.close()
 
     def stop_waiting(self) -> None:
         """Answers whoever waits for news, because the process is about to end."""
         self.feeds.close()
-        self.streams.close()
         self.wakeups.release()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import resource
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -35,6 +36,7 @@ def serve(
     """
     from services.app import create_app  # Slow to import, and the other commands need none of it.
 
+    _allow_many_files()
     app = create_app(settings)
     config = uvicorn.Config(
         app,
@@ -48,6 +50,13 @@ def serve(
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
     Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
+
+
+def _allow_many_files() -> None:
+    """A stream keeps a file open for as long as somebody listens: as many as the system allows."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # some systems say more than they allow
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Server(uvicorn.Server):
