@@ -82,6 +82,15 @@ class Croupier:
         self.end()
 
 
+def children(croupier: Croupier) -> set[int]:
+    """The processes that a supervisor has started."""
+    listed = subprocess.run(
+        ("ps", "-A", "-o", "pid=,ppid="), capture_output=True, text=True, check=True
+    )
+    family = (map(int, line.split()) for line in listed.stdout.splitlines())
+    return {pid for pid, parent in family if parent == croupier.pid}
+
+
 class House:
     """A house of its own on a running croupier: an empty log, and a key with every scope."""
 
