@@ -1,6 +1,7 @@
 """What a running service seldom meets: streams over a log in memory, served by the test itself."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 
@@ -10,6 +11,7 @@ import uvicorn
 from msgspec import structs
 from starlette.types import Receive, Scope, Send
 
+from services.cli.server import give_up_on
 from shared.eventstore.memory import MemoryStore
 from shared.eventstore.rejections import Unreachable
 from shared.eventstore.store import Recorded
@@ -218,3 +220,14 @@ async def _next_two(listener: Listener) -> tuple[bytes, ...]:
     while len(frames) < 2:
         frames += await listener.next(AN_HOUR)
     return tuple(frames)
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="This system cannot.")
+def test_who_takes_nothing_any_more_is_hung_up_on() -> None:
+    """It would never hear that it was dropped."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        give_up_on(listener, unread_seconds=1)
+        with socket.create_connection(listener.getsockname()), listener.accept()[0] as ours:
+            ours.settimeout(None)
+            with pytest.raises(TimeoutError):
+                ours.sendall(bytes(64 * 1024 * 1024))
