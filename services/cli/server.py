@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 
+from services.cli.wire import OneWrite
 from services.settings import Settings
 
 _FINISH_SECONDS = 10
@@ -44,7 +45,7 @@ def serve(
     app = create_app(settings)
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=OneWrite,
         ws="none",
         lifespan="on",
         access_log=False,

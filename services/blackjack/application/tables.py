@@ -37,7 +37,7 @@ from shared.eventstore.store import Append, Appended, Deadline, EventStore
 from shared.kernel.moments import milliseconds, moment
 from shared.kernel.rejected import Rejected
 
-_TRIES = 3
+_TRIES = 5
 
 
 class Tables:
