@@ -5,8 +5,7 @@ the key, one decode and one encode; the same types describe it in the OpenAPI do
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -92,8 +91,11 @@ class Commands:
         if not _ID.fullmatch(table):
             raise Malformed(f"path.table: A table's id matches {ID_PATTERN}.")
         command = decode(await read_body(receive), _read_one, _HINT)
-        with self._room_for(1):
+        self._make_room(1)
+        try:
             answered = await self._tables.play(why, table, command)
+        finally:
+            self._under_way -= 1
         headers = [(b"etag", etag(answered.answer.table.version).encode())]
         if answered.replayed:
             headers.append((b"idempotent-replayed", b"true"))
@@ -108,20 +110,19 @@ class Commands:
             )
         body = await read_body(receive, many.MOST_BODY_BYTES)
         commands = decode(body, _read_many, _HINT).commands
-        with self._room_for(len(commands)):
-            outcomes = await many.play_all(self._tables, cause(caller, headers), commands)
+        why = cause(caller, headers)
+        self._make_room(len(commands))
+        try:
+            outcomes = await many.play_all(self._tables, why, commands)
+        finally:
+            self._under_way -= len(commands)
         await _answer(send, outcomes, [])
 
-    @contextmanager
-    def _room_for(self, commands: int) -> Iterator[None]:
-        """Counts commands while they are under way. Raises Overloaded when they are too many."""
+    def _make_room(self, commands: int) -> None:
+        """Counts commands as under way. Raises Overloaded when they would be too many."""
         if self._under_way + commands > self._most_under_way:
             raise Overloaded(f"{self._under_way} commands are under way already.")
         self._under_way += commands
-        try:
-            yield
-        finally:
-            self._under_way -= commands
 
 
 async def _answer(send: Send, answer: object, headers: list[tuple[bytes, bytes]]) -> None:
