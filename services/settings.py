@@ -99,6 +99,13 @@ class Settings(BaseSettings):
         description="how many seconds a process that was told to stop waits for its clients' next "
         "requests, to ask them to go elsewhere",
     )
+    metrics_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        description="the port where a worker shows its figures to Prometheus, a number from 1 to "
+        "65535; without it it shows none",
+    )
     house: str = Field(
         default="local",
         pattern=ID_PATTERN,

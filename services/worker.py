@@ -5,7 +5,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from redis.asyncio import Redis
@@ -23,6 +23,7 @@ from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages, Projector
 from shared.eventstore.wakeups import Wakeups
+from shared.telemetry import observe_lateness, shown_on
 
 Duty: TypeAlias = Callable[[], Awaitable[float]]
 """Does what is to be done now, and says for how many seconds there will be nothing more."""
@@ -46,6 +47,7 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         codec = Codec.of(Codec(BLACKJACK_EVENTS), Codec(LEDGER_EVENTS))
+        self.settings = settings
         self.store = PostgresStore(settings.database_url)
         self.redis = Redis.from_url(settings.redis_url) if settings.redis_url else None
         self.wakeups = Wakeups(self.redis)
@@ -55,13 +57,15 @@ class Worker:
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
         pages = Pages(self.store, Plays(self.store, codec).open)
         self.projector = Projector(pages, PROJECTIONS)
-        self.clocks = Clocks(self.store, self.tables, _now, _note_lateness)
+        self.clocks = Clocks(self.store, self.tables, _now, observe_lateness)
         self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
         """Returns after `stop()`, when everything is put away."""
         async with AsyncExitStack() as stack:
+            if port := self.settings.metrics_port:
+                stack.enter_context(shown_on(self.settings.host, port))
             if self.redis:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
@@ -102,10 +106,6 @@ class Worker:
                 pause = _TROUBLE_SECONDS
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
-
-
-def _note_lateness(lateness: timedelta) -> None:
-    _log.debug("A clock was fired %.3f seconds late.", lateness.total_seconds())
 
 
 def _now() -> datetime:

@@ -72,7 +72,12 @@ async def _working(
     worker, loop = Worker(settings), asyncio.get_running_loop()
     for each in obeyed:
         loop.add_signal_handler(each, worker.stop)
+
+    def orphaned(parent: int) -> None:
+        loop.remove_reader(parent)
+        worker.stop()
+
     if parent := parent_process():
-        loop.add_reader(parent.sentinel, worker.stop)
+        loop.add_reader(parent.sentinel, orphaned, parent.sentinel)
     print(greeting, end="", flush=True)
     await worker.run()

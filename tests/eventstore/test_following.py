@@ -171,6 +171,19 @@ async def append(store: EventStore, numbers: Sequence[int]) -> None:
         await store.append_batch(HOUSE, [a_command(f"{number}", an_event("table-t"))], NOW)
 
 
+async def test_leaving_is_possible_at_once(valkey_url: str) -> None:
+    """Also in the middle of connecting, when the client forgets that it was cancelled."""
+
+    async def visit(steps: int) -> None:
+        async with Redis.from_url(valkey_url) as redis, Wakeups(redis):
+            for _ in range(steps):
+                await asyncio.sleep(0)
+
+    for steps in range(30):
+        _, there_still = await asyncio.wait([asyncio.create_task(visit(steps))], timeout=10)
+        assert not there_still
+
+
 async def positions(store: EventStore, wakeups: Wakeups, until: int) -> list[int]:
     async def wake(after: int, timeout_seconds: float) -> bool:
         return await wakeups.wait(HOUSE, after, timeout_seconds)
