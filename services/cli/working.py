@@ -1,6 +1,7 @@
 """Working until somebody says stop: `work` alone, or as a child of `up` and `serve`."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,11 +74,12 @@ async def _working(
     for each in obeyed:
         loop.add_signal_handler(each, worker.stop)
 
-    def orphaned(parent: int) -> None:
-        loop.remove_reader(parent)
+    def alone(sentinel: int) -> None:
+        loop.remove_reader(sentinel)  # it would tell us again and again while we end
+        loop.call_later(_DRAIN_SECONDS, os._exit, 1)  # an orphan lives no longer, come what may
         worker.stop()
 
     if parent := parent_process():
-        loop.add_reader(parent.sentinel, orphaned, parent.sentinel)
+        loop.add_reader(parent.sentinel, alone, parent.sentinel)
     print(greeting, end="", flush=True)
     await worker.run()

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 _CHANNEL = "croupier:appended:"
 _RETRY_SECONDS = 1.0
-_CANCEL_AGAIN_SECONDS = 0.05
+_CANCEL_SECONDS = 0.1
 
 
 class Wakeups:
@@ -37,8 +37,8 @@ class Wakeups:
     async def __aexit__(self, *_: object) -> None:
         for task in (self._listening, self._publishing):
             while task and not task.done():
-                task.cancel()  # once may not be enough: the client forgets it while it connects
-                await asyncio.wait([task], timeout=_CANCEL_AGAIN_SECONDS)
+                task.cancel()  # and again: while it connects, the client of Redis may not hear it
+                await asyncio.wait({task}, timeout=_CANCEL_SECONDS)
 
     def announce(self, house: str, position: int) -> None:
         """Say that the log of a house ends at a position. Returns at once, never raises."""
