@@ -6,7 +6,7 @@ import psycopg
 from rich.console import Console
 from typer import Typer
 
-from services.cli import database, demo, keys, serving
+from services.cli import database, demo, keys, partitions, serving
 from services.cli.refused import Refused
 from services.settings import WrongSettings
 from shared.local.process import CannotStart
@@ -22,6 +22,7 @@ app.command()(serving.serve)
 app.command()(database.migrate)
 app.command()(demo.demo)
 app.add_typer(keys.app, name="keys")
+app.add_typer(partitions.app, name="partitions")
 
 
 def main() -> None:

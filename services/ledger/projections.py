@@ -17,7 +17,8 @@ class Account(Struct, frozen=True):
 class Entry(Struct, frozen=True):
     """A line of the ledger: `amount` into (+) or out of (-) an account, and what was there then.
 
-    `position` is the event's place in the log, `line` the line's place in the event, from 0.
+    `position` is the event's place in the log, `line` the line's place in the event, from 0. `type`
+    is null when the event was taken out of the database.
     """
 
     position: int
@@ -25,7 +26,7 @@ class Entry(Struct, frozen=True):
     account: str
     amount: int
     balance_after: int
-    type: str
+    type: str | None
 
 
 class AccountPage(Struct, frozen=True):
@@ -115,7 +116,7 @@ class Books:
                 """
                 SELECT p.position, p.line, p.account, p.amount, p.balance_after, e.type
                   FROM posting p
-                  JOIN event_log e ON e.house = p.house AND e.position = p.position
+                  LEFT JOIN event_log e ON e.house = p.house AND e.position = p.position
                  WHERE p.house = %s AND p.account = %s AND p.position > %s
                  ORDER BY p.position LIMIT %s
                 """,

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeAlias
 
 from shared.eventstore.chain import GENESIS, verify_chain
+from shared.eventstore.rejections import Archived
 from shared.eventstore.store import EventStore, Recorded
 
 Wake: TypeAlias = Callable[[int, float], Awaitable[object]]
@@ -28,7 +29,8 @@ async def follow(
     """Every event of a house with position > `after`, in order, each once, for ever.
 
     Every page is checked to continue the one before, in position and hash chain: raises
-    ChainBroken rather than skip an event. Leave it by `break` or by cancellation.
+    ChainBroken rather than skip an event, Archived where events were taken out. Leave it by
+    `break` or by cancellation.
     """
     position, chain = after, await _chain_at(store, house, after)
     woken = False
@@ -47,6 +49,11 @@ async def follow(
 async def _chain_at(store: EventStore, house: str, position: int) -> bytes:
     if position == 0:
         return GENESIS
-    for record in await store.read_log(house, position - 1, 1):
-        return record.chain
+    try:
+        for record in await store.read_log(house, position - 1, 1):
+            return record.chain
+    except Archived as archived:
+        if archived.facts["last_position"] != position:
+            raise
+        return archived.chain
     raise ValueError(f"The log of {house} ends before position {position}.")
