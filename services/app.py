@@ -33,7 +33,7 @@ from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Unreachable
 from shared.eventstore.store import HouseNotOpen
 from shared.eventstore.wakeups import Wakeups
-from shared.http import feed, openapi, problems
+from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.openapi import answers
 from shared.http.requests import BodyLimit
@@ -62,9 +62,12 @@ _TAGS: Final = [
 
 
 class Health(Struct, frozen=True):
-    """Whether the process can serve. Without Redis it can: followers poll."""
+    """Whether the process can serve. Without Redis it can: followers poll.
 
-    status: Literal["ready", "not ready"]
+    One that was told to stop is `draining`: it answers who comes, and asks to go elsewhere.
+    """
+
+    status: Literal["ready", "draining", "not ready"]
     database: Literal["reachable", "unreachable"]
     redis: Literal["connected", "absent"]
 
@@ -87,6 +90,8 @@ class Service:
         self.books = Books(self.store.readers)
         self.catalogue = Catalogue(self.store.readers)
         self.feeds = feed.Feeds(self.store, self.wakeups.wait)
+        self.draining = False
+        self.streams = stream.Streams(self.store, self.wakeups.wait)
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -100,9 +105,14 @@ class Service:
             yield
             await self.tables.reading.loader.settle()
 
+    def drain(self) -> None:
+        """From now on we are not ready, though we still answer."""
+        self.draining = True
+
     def stop_waiting(self) -> None:
         """Answers whoever waits for news, because the process is about to end."""
         self.feeds.close()
+        self.streams.close()
         self.wakeups.release()
 
 
@@ -121,12 +131,14 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=service.running,
     )
     app.state.keys = service.keys
+    app.state.drain = service.drain
     app.state.stop_waiting = service.stop_waiting
     problems.install(app)
     app.include_router(tables_api.routes(service.tables, service.catalogue))
     app.include_router(ledger_api.routes(service.ledger, service.books))
     app.include_router(audit_api.routes(Auditor(service.tables.reading, service.catalogue)))
     app.include_router(feed.routes(service.feeds, table_stream))
+    app.include_router(stream.routes(service.streams, table_stream))
     app.include_router(_operation(service))
     app.add_middleware(BodyLimit)
     app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)
@@ -169,7 +181,8 @@ def _operation(service: Service) -> APIRouter:
         | answers("Health", "It cannot serve.", unready, status=503),
     )
     async def readyz() -> Response:
-        """Whether the database answers. Redis is a convenience: its absence is told, no fault."""
+        """Whether the database answers, and we were not told to stop. Redis is a convenience: its
+        absence is told, no fault."""
         redis: Any = "connected" if service.wakeups.connected else "absent"
         try:
             await service.store.head(service.settings.house)
@@ -177,6 +190,8 @@ def _operation(service: Service) -> APIRouter:
             pass  # This house is the local one; those that are served may have other names.
         except Unreachable:
             return _health(Health("not ready", "unreachable", redis), 503)
+        if service.draining:
+            return _health(Health("draining", "reachable", redis), 503)
         return _health(Health("ready", "reachable", redis), 200)
 
     return router

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from psycopg.abc import Params
 from psycopg_pool import AsyncConnectionPool
 
 from services.blackjack.application.reading import table_stream
-from shared.eventstore.rejections import Archived
 
 
 class Catalogue:
@@ -34,7 +32,6 @@ class Catalogue:
         A round that is still open ends with the newest event. None when it was never opened.
         """
         stream = table_stream(table_id)
-        await self._must_be_here(house, stream)
         ends = await self._rows(
             """
             SELECT version FROM event_log
@@ -59,21 +56,7 @@ class Catalogue:
         )
         return (first, opened[0][0]) if opened else None
 
-    async def _must_be_here(self, house: str, stream: str) -> None:
-        """Raises Archived when a part of the stream was taken out: its rounds count from there."""
-        for version, place in await self._rows(
-            """
-            SELECT s.version, (SELECT a.place FROM archive a WHERE a.house = %(house)s
-                                ORDER BY a.last_position DESC LIMIT 1)
-              FROM archived_stream s
-             WHERE s.house = %(house)s AND s.stream = %(stream)s AND s.version > 0
-            """,
-            {"house": house, "stream": stream},
-        ):
-            detail = f"The rounds up to version {version} of {stream} are in {place}."
-            raise Archived(detail, place, last_version=version)
-
-    async def _rows(self, query: Any, parameters: Params) -> list[Any]:
+    async def _rows(self, query: Any, parameters: tuple[object, ...]) -> list[Any]:
         async with self._pool.connection() as connection:
             cursor = await connection.execute(query, parameters)
             rows: list[Any] = await cursor.fetchall()

@@ -41,11 +41,23 @@ def prepare(settings: Settings) -> None:
             owner.execute(sql.SQL("GRANT croupier_app TO {}").format(sql.Identifier(serving)))
 
 
-def must_be_current(settings: Settings) -> None:
-    """Raises `Refused` when the database is not at the revision that this program needs."""
+def ready_to_play(settings: Settings) -> Settings:
+    """The settings themselves, when they name all that playing takes.
+
+    Raises `Refused` when something is missing, or when the database is not at the revision that
+    this program needs.
+    """
+    if not settings.database_url:
+        raise Refused("Set DATABASE_URL, or run `croupier up` for a Postgres of its own.")
+    if not settings.seed_keys:
+        raise Refused(
+            "Set CROUPIER_SEED_KEYS, to be kept as safe as the database. Make a key with: "
+            'echo "key-1:$(head -c 32 /dev/urandom | base64 | tr +/ -_)"'
+        )
     found, needed = current(settings.database_url), head()
     if found != needed:
         raise Refused(
             f"The database is at revision {found or 'none'}, this program needs {needed}. "
             "Run `croupier migrate`."
         )
+    return settings

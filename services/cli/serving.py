@@ -4,16 +4,19 @@ import gc
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
+from typing import Annotated
 
 import psycopg
 import uvicorn
 from rich.console import Console
+from typer import Option
 
-from services.cli.database import must_be_current, prepare
+from services.cli.database import prepare, ready_to_play
 from services.cli.embedded import everything
 from services.cli.refused import Refused
+from services.cli.working import a_worker_beside
 from services.settings import Settings
 from shared.http import keys
 from shared.http.keys import SCOPES
@@ -33,21 +36,17 @@ def up() -> None:
     with until_told_to_stop(), listen(settings) as listener, everything(settings) as complete:
         prepare(complete)
         key = local_key(complete)
-        _serve(complete, listener, lambda: _welcome(complete, key))
+        with a_worker_beside(complete):
+            _serve(complete, listener, lambda: _welcome(complete, key))
 
 
-def serve() -> None:
+def serve(
+    work: Annotated[bool, Option("--work", help="Also run a worker, as `croupier work`.")] = False,
+) -> None:
     """Only serve, from a database that is migrated already, with keys that are set."""
-    settings = Settings.from_environment()
-    if not settings.database_url:
-        raise Refused("Set DATABASE_URL, or run `croupier up` for a Postgres of its own.")
-    if not settings.seed_keys:
-        raise Refused(
-            "Set CROUPIER_SEED_KEYS, to be kept as safe as the database. Make a key with: "
-            'echo "key-1:$(head -c 32 /dev/urandom | base64 | tr +/ -_)"'
-        )
-    must_be_current(settings)
-    with until_told_to_stop(), listen(settings) as listener:
+    settings = ready_to_play(Settings.from_environment())
+    worker = a_worker_beside(settings) if work else nullcontext()
+    with until_told_to_stop(), listen(settings) as listener, worker:
         _serve(settings, listener, lambda: print(f"Serving on {address(settings)}", flush=True))
 
 

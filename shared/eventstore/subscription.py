@@ -1,4 +1,4 @@
-"""Following a log: page after page, and then whatever comes."""
+"""Following a log: page after page, and then whatever comes; from which place on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,13 +8,14 @@ from shared.eventstore.chain import GENESIS, verify_chain
 from shared.eventstore.rejections import Archived
 from shared.eventstore.store import EventStore, Recorded
 
-Wake: TypeAlias = Callable[[int, float], Awaitable[object]]
-"""`wake(after, timeout_seconds)` returns when there may be a position > `after`, or in time."""
+Wake: TypeAlias = Callable[[int, float], Awaitable[bool]]
+"""`wake(after, timeout_seconds)`: True when there may be a position > `after`, False in time."""
 
 
-async def poll(after: int, timeout_seconds: float) -> None:
+async def poll(after: int, timeout_seconds: float) -> bool:
     """The wake-up without anything to wake us: look again when the time is over."""
     await asyncio.sleep(timeout_seconds)
+    return False
 
 
 async def follow(
@@ -42,8 +43,34 @@ async def follow(
             yield records
         else:
             # Woken for nothing: whoever woke us knows another log, so do not believe it again.
-            await (poll if woken else wake)(position, look_again_seconds)
-            woken = not woken
+            woken = await (poll if woken else wake)(position, look_again_seconds)
+
+
+async def version_at(store: EventStore, house: str, stream: str, position: int) -> int:
+    """The version a stream had when its log had come to a position; 0 before its first event.
+
+    One read when the event there is the stream's own, as it is for whoever resumes after one.
+    Else the place is found by doubling and halving: some 40 reads by key for a million events.
+    """
+    for record in await store.read_log(house, max(position, 1) - 1, 1):
+        if record.position == position and record.stream == stream:
+            return record.version
+
+    async def is_later(version: int) -> bool:
+        found = await store.read_stream(house, stream, version - 1, 1)
+        return not found or found[0].position > position
+
+    later = 1
+    while not await is_later(later):
+        later *= 2
+    version = later // 2
+    while later - version > 1:
+        between = (version + later) // 2
+        if await is_later(between):
+            later = between
+        else:
+            version = between
+    return version
 
 
 async def _chain_at(store: EventStore, house: str, position: int) -> bytes:

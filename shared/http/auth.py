@@ -144,8 +144,13 @@ def caller_with(scope: Scope) -> Any:
         request: Request,
         _: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     ) -> Caller:
-        keys: Keys = request.app.state.keys
-        raw = dict(request.headers.raw)
-        return (await keys.authenticate(raw.get(b"authorization"))).require(scope)
+        return await admitted(request, scope)
 
     return Depends(caller)
+
+
+async def admitted(request: Request, scope: Scope) -> Caller:
+    """The caller of a request, who has this scope now. Raises as `authenticate` and `require`."""
+    keys: Keys = request.app.state.keys
+    raw = dict(request.headers.raw)
+    return (await keys.authenticate(raw.get(b"authorization"))).require(scope)

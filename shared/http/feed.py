@@ -59,7 +59,7 @@ class Feed(Struct, frozen=True):
 
 PUBLISHED: Final[dict[str, Any]] = {"Feed": Feed, "FeedEntry": FeedEntry, "Envelope": Envelope}
 
-_ENTRY: Final[dict[str, Any]] = {
+EXAMPLE: Final[dict[str, Any]] = {
     "position": 241,
     "stream": "table-3",
     "version": 17,
@@ -79,7 +79,7 @@ _ENTRY: Final[dict[str, Any]] = {
         "type": "blackjack.bet_placed",
     },
 }
-_RESPONSES = answers("Feed", "In order.", {"data": [_ENTRY], "next": 241}) | refuses(
+_RESPONSES = answers("Feed", "In order.", {"data": [EXAMPLE], "next": 241}) | refuses(
     Unauthenticated, Forbidden, Archived, Malformed
 )
 _LINES = {
@@ -88,7 +88,7 @@ _LINES = {
         "content": {
             JSON_LINES: {
                 "schema": {"type": "string"},
-                "example": msgspec.json.encode(_ENTRY).decode(),
+                "example": msgspec.json.encode(EXAMPLE).decode(),
             }
         },
     }
@@ -139,7 +139,7 @@ class Feeds:
         while after < end:
             records = await self._store.read_log(house, after, min(_LINES_A_READ, end - after))
             after = records[-1].position
-            yield b"".join(msgspec.json.encode(_entry(record)) + b"\n" for record in records)
+            yield b"".join(msgspec.json.encode(entry(record)) + b"\n" for record in records)
 
     async def _wait(
         self, house: str, read: Callable[[], Awaitable[list[Recorded]]], wait_seconds: int
@@ -192,10 +192,11 @@ def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
 
 
 def _feed(records: list[Recorded], next: int) -> Feed:
-    return Feed(list(map(_entry, records)), next)
+    return Feed(list(map(entry, records)), next)
 
 
-def _entry(record: Recorded) -> FeedEntry:
+def entry(record: Recorded) -> FeedEntry:
+    """A record as the feeds and streams show it."""
     return FeedEntry(
         record.position,
         record.stream,

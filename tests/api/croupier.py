@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60.0
 """How long a test waits for an answer before it fails: long enough for a busy machine."""
 
-_SERVE = (sys.executable, "-c", "from services.cli import main; main()", "serve")
+_SERVE = (sys.executable, "-c", "from services.cli import main; main()", "serve", "--work")
 _OURS = {variable(field) for field in Settings.model_fields}
 
 
@@ -39,8 +39,8 @@ class Croupier:
             port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
         seed_key = urlsafe_b64encode(secrets.token_bytes(32)).decode()
-        self._environment = {name: value for name, value in os.environ.items() if name not in _OURS}
-        self._environment |= {
+        self.environment = {name: value for name, value in os.environ.items() if name not in _OURS}
+        self.environment |= {
             "DATABASE_URL": database.app_url,
             "REDIS_URL": redis_url,
             "CROUPIER_PORT": str(port),
@@ -51,13 +51,13 @@ class Croupier:
     def twin(self) -> "Croupier":
         """Another process, on a port of its own, with the same database and the same keys."""
         twin = Croupier(self.database)
-        twin._environment = self._environment | {"CROUPIER_PORT": twin.address.rpartition(":")[2]}
+        twin.environment = self.environment | {"CROUPIER_PORT": twin.address.rpartition(":")[2]}
         return twin
 
     def start(self) -> None:
         """Returns when it serves."""
         self._process = subprocess.Popen(
-            _SERVE, env=self._environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
+            _SERVE, env=self.environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdout
         assert self.address in self._process.stdout.readline(), "croupier did not start"

@@ -19,6 +19,7 @@ class Route:
     scope: Scope
     query: str = ""
     body: Json = None
+    endless: bool = False
 
     @property
     def address(self) -> str:
@@ -37,6 +38,7 @@ ROUTES = [
     Route("GET", "/v1/tables/{table}", "read"),
     Route("POST", "/v1/tables/{table}/commands", "play", body={"type": "leave", "seat": 1}),
     Route("GET", "/v1/tables/{table}/events", "read"),
+    Route("GET", "/v1/tables/{table}/events/stream", "read", endless=True),
     Route("GET", "/v1/rounds/{round}", "read"),
     Route("GET", "/v1/rounds/{round}/recall", "read"),
     Route("GET", "/v1/rounds/{round}/proof", "audit"),
@@ -48,4 +50,5 @@ ROUTES = [
     Route("GET", "/v1/ledger/trial-balance", "ledger"),
     Route("GET", "/v1/events", "audit"),
     Route("GET", "/v1/events.jsonl", "audit"),
+    Route("GET", "/v1/events/stream", "audit", endless=True),
 ]

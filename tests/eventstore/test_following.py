@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.memory import MemoryStore
 from shared.eventstore.store import EventStore, Recorded
-from shared.eventstore.subscription import follow
+from shared.eventstore.subscription import follow, version_at
 from shared.eventstore.wakeups import Wakeups
 from tests.eventstore.appends import HOUSE, NOW, a_command, an_event
 
@@ -86,14 +86,45 @@ async def test_without_a_wake_up_a_follower_looks_by_itself(store: EventStore) -
 async def test_wake_ups_for_another_log_are_not_believed_twice(store: EventStore) -> None:
     asked: list[int] = []
 
-    async def liar(after: int, timeout_seconds: float) -> None:
+    async def liar(after: int, timeout_seconds: float) -> bool:
         asked.append(after)
         if len(asked) == 3:
             await append(store, range(1))
+        return True
 
     async with asyncio.timeout(10):
         await anext(follow(store, HOUSE, wake=liar, look_again_seconds=0.001))
     assert asked == [0, 0, 0]
+
+
+async def test_after_a_quiet_while_a_follower_still_listens_for_wake_ups(
+    store: EventStore,
+) -> None:
+    """Only whoever woke it for nothing is not believed: time that runs out is no lie."""
+    wakes = iter([False, False, False, True])
+
+    async def quiet_at_first(after: int, timeout_seconds: float) -> bool:
+        woken = next(wakes)
+        if woken:
+            await append(store, range(1))
+        return woken
+
+    async with asyncio.timeout(10):
+        await anext(follow(store, HOUSE, wake=quiet_at_first, look_again_seconds=AN_HOUR))
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 7])
+async def test_the_version_of_a_stream_at_any_position_is_found(
+    length: int, store: EventStore
+) -> None:
+    """The stream is every third event, from the second on."""
+    streams = ["table-t" if n % 3 == 1 else "table-other" for n in range(length * 3)]
+    for number, stream in enumerate(streams):
+        await store.append_batch(HOUSE, [a_command(f"{number}", an_event(stream))], NOW)
+
+    found = [await version_at(store, HOUSE, "table-t", at) for at in range(len(streams) + 3)]
+
+    assert found == [streams[:at].count("table-t") for at in range(len(streams) + 3)]
 
 
 async def test_waiting_ends_with_growth_or_with_time() -> None:
@@ -141,8 +172,8 @@ async def append(store: EventStore, numbers: Sequence[int]) -> None:
 
 
 async def positions(store: EventStore, wakeups: Wakeups, until: int) -> list[int]:
-    async def wake(after: int, timeout_seconds: float) -> None:
-        await wakeups.wait(HOUSE, after, timeout_seconds)
+    async def wake(after: int, timeout_seconds: float) -> bool:
+        return await wakeups.wait(HOUSE, after, timeout_seconds)
 
     seen: list[int] = []
     async for page in follow(store, HOUSE, wake=wake, look_again_seconds=AN_HOUR):
