@@ -17,7 +17,7 @@ from services.audit import api as audit_api
 from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import tables as tables_api
-from services.blackjack.application.reading import table_stream
+from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
@@ -31,6 +31,7 @@ from shared.eventstore.batcher import Batcher
 from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Unreachable
+from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.store import HouseNotOpen
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, problems, stream
@@ -87,11 +88,13 @@ class Service:
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
         self.ledger = Ledger(self.batcher, codec, _now)
-        self.books = Books(self.store.readers)
+        self.reads = ReplicaStore(self.store, settings.replica_url)
+        self.past = Reading(self.reads, codec)
+        self.books = Books(self.reads)
         self.catalogue = Catalogue(self.store.readers)
-        self.feeds = feed.Feeds(self.store, self.wakeups.wait)
+        self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.draining = False
-        self.streams = stream.Streams(self.store, self.wakeups.wait)
+        self.streams = stream.Streams(self.reads, self.wakeups.wait)
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -100,6 +103,7 @@ class Service:
             if self.redis:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
+            await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             yield
@@ -134,9 +138,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.drain = service.drain
     app.state.stop_waiting = service.stop_waiting
     problems.install(app)
-    app.include_router(tables_api.routes(service.tables, service.catalogue))
+    app.include_router(tables_api.routes(service.tables, service.past, service.catalogue))
     app.include_router(ledger_api.routes(service.ledger, service.books))
-    app.include_router(audit_api.routes(Auditor(service.tables.reading, service.catalogue)))
+    app.include_router(audit_api.routes(Auditor(service.past, service.catalogue)))
     app.include_router(feed.routes(service.feeds, table_stream))
     app.include_router(stream.routes(service.streams, table_stream))
     app.include_router(_operation(service))

@@ -8,6 +8,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.abc import Params
+from psycopg.rows import RowFactory, tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from shared.eventstore import arrays
@@ -46,9 +47,9 @@ class PostgresStore:
     when Postgres does not answer, and connects again by itself when it does.
     """
 
-    def __init__(self, url: str, *, readers: int = 4) -> None:
+    def __init__(self, url: str, *, readers: int = 4, patience_seconds: float = 5.0) -> None:
         self.readers: AsyncConnectionPool[AsyncConnection[Row]] = AsyncConnectionPool(
-            url, min_size=1, max_size=readers, timeout=5, open=False, kwargs=_SERVING
+            url, min_size=1, max_size=readers, timeout=patience_seconds, open=False, kwargs=_SERVING
         )
         self._url = url
         self._appender: AsyncConnection[Row] | None = None
@@ -119,7 +120,7 @@ class PostgresStore:
     ) -> None:
         version, position, state = snapshot.version, snapshot.position, snapshot.state
         await self._rows(_KEEP_SNAPSHOT, house, stream, format, version, position, state)
-        await self._run(
+        await self.rows(
             _DROP_SNAPSHOTS,
             {"house": house, "stream": stream, "format": format}
             | {"newest": NEWEST_SNAPSHOTS - 1, "apart": SNAPSHOTS_APART},
@@ -147,23 +148,27 @@ class PostgresStore:
         self._appender = None
 
     async def _rows(self, query: LiteralString, *parameters: object) -> list[Row]:
-        return await self._run(query, parameters)
+        return await self.rows(query, parameters)
 
-    async def _run(self, query: LiteralString, parameters: Params) -> list[Row]:
+    async def rows(
+        self, query: LiteralString, parameters: Params, as_what: RowFactory[Any] = tuple_row
+    ) -> list[Any]:
         """A statement that may be repeated: a connection that died while it lay idle in the pool
         is thrown away, and the next one tried."""
         for _ in range(self.readers.max_size + 1):
             try:
-                return await self._rows_once(query, parameters)
+                return await self._rows_once(query, parameters, as_what)
             except PoolTimeout as error:
                 raise Unreachable("The database does not answer.") from error
             except psycopg.OperationalError:
                 continue
         raise Unreachable("Every connection to the log is broken.")
 
-    async def _rows_once(self, query: LiteralString, parameters: Params) -> list[Row]:
+    async def _rows_once(
+        self, query: LiteralString, parameters: Params, as_what: RowFactory[Any]
+    ) -> list[Any]:
         async with self.readers.connection() as connection:
-            cursor: AsyncCursor[Row] = connection.cursor(binary=True)
+            cursor: AsyncCursor[Any] = connection.cursor(binary=True, row_factory=as_what)
             await cursor.execute(query, parameters)
             return await cursor.fetchall() if cursor.description else []
 

@@ -50,14 +50,22 @@ async def version_at(store: EventStore, house: str, stream: str, position: int) 
     """The version a stream had when its log had come to a position; 0 before its first event.
 
     One read when the event there is the stream's own, as it is for whoever resumes after one.
-    Else the place is found by doubling and halving: some 40 reads by key for a million events.
+    Else the place is found by doubling and halving: some 40 reads by key for a million events. Raises
+    Archived.
     """
-    for record in await store.read_log(house, max(position, 1) - 1, 1):
-        if record.position == position and record.stream == stream:
-            return record.version
+    try:
+        for record in await store.read_log(house, max(position, 1) - 1, 1):
+            if record.position == position and record.stream == stream:
+                return record.version
+    except Archived as archived:
+        if archived.facts["last_position"] != position:
+            raise
 
     async def is_later(version: int) -> bool:
-        found = await store.read_stream(house, stream, version - 1, 1)
+        try:
+            found = await store.read_stream(house, stream, version - 1, 1)
+        except Archived:  # What was taken out came before all that is here.
+            return False
         return not found or found[0].position > position
 
     later = 1

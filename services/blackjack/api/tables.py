@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from services.blackjack.api import examples
 from services.blackjack.application.answers import Answer
+from services.blackjack.application.reading import Reading
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.commands import Command, Open
 from services.blackjack.domain.rejections import (
@@ -58,13 +59,13 @@ PUBLISHED: Final[dict[str, Any]] = {
 } | {"Command": Command}
 
 
-def routes(tables: Tables, catalogue: Catalogue) -> APIRouter:
-    """The routes over the tables of a service."""
+def routes(tables: Tables, past: Reading, catalogue: Catalogue) -> APIRouter:
+    """The routes over the tables of a service; `past` reads what will not change any more."""
     router = APIRouter(prefix="/v1", default_response_class=Response)
     _rulesets(router)
     _open(router, tables)
-    _look(router, tables, catalogue)
-    _rounds(router, tables, catalogue)
+    _look(router, tables, past, catalogue)
+    _rounds(router, past, catalogue)
     return router
 
 
@@ -125,7 +126,7 @@ def _open(router: APIRouter, tables: Tables) -> None:
         )
 
 
-def _look(router: APIRouter, tables: Tables, catalogue: Catalogue) -> None:
+def _look(router: APIRouter, tables: Tables, past: Reading, catalogue: Catalogue) -> None:
     @router.get(
         "/tables",
         tags=["Tables"],
@@ -161,11 +162,12 @@ def _look(router: APIRouter, tables: Tables, catalogue: Catalogue) -> None:
         ] = None,
     ) -> Response:
         """A table with its legal moves: now, or as it was at any version."""
-        found = await tables.reading.table(caller.house, table, version)
+        reading = tables.reading if version is None else past
+        found = await reading.table(caller.house, table, version)
         return _json(found, headers=_tag(found))
 
 
-def _rounds(router: APIRouter, tables: Tables, catalogue: Catalogue) -> None:
+def _rounds(router: APIRouter, past: Reading, catalogue: Catalogue) -> None:
     @router.get(
         "/rounds/{round}",
         tags=["Rounds"],
@@ -190,7 +192,7 @@ def _rounds(router: APIRouter, tables: Tables, catalogue: Catalogue) -> None:
         span = await catalogue.round(caller.house, table, int(number))
         if span is None:
             raise UnknownRound(f"There is no round {round}.")
-        return _json(await tables.reading.span(caller.house, table, *span))
+        return _json(await past.span(caller.house, table, *span))
 
 
 def _tag(table: TableView) -> dict[str, str]:
