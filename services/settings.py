@@ -87,6 +87,25 @@ class Settings(BaseSettings):
     port: int = Field(
         default=8000, ge=1, le=65535, description="the port to listen on, a number from 1 to 65535"
     )
+    workers: int = Field(
+        default=1, ge=1, le=256, description="how many processes serve, a number from 1 to 256"
+    )
+    command_seconds: float = Field(
+        default=5.0,
+        gt=0,
+        description="how many seconds a command may wait before its caller is told to come back",
+    )
+    most_commands: int = Field(
+        default=4096,
+        ge=1,
+        description="how many commands may be under way in one process; more are told to come back",
+    )
+    drain_seconds: float = Field(
+        default=1.0,
+        ge=0,
+        description="how many seconds a process that was told to stop waits for its clients' next "
+        "requests, to ask them to go elsewhere",
+    )
     house: str = Field(
         default="local",
         pattern=ID_PATTERN,

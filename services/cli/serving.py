@@ -1,28 +1,31 @@
 """Serving until somebody says stop: `up` with everything it needs, `serve` with what is set."""
 
-import gc
 import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from types import FrameType
 from typing import Annotated
 
 import psycopg
-import uvicorn
 from rich.console import Console
 from typer import Option
 
+from services.cli import server
 from services.cli.database import prepare, ready_to_play
 from services.cli.embedded import everything
 from services.cli.refused import Refused
-from services.cli.working import a_worker_beside
+from services.cli.supervisor import Job, Supervisor
+from services.cli.working import a_worker_beside, work_for_parent
 from services.settings import Settings
 from shared.http import keys
 from shared.http.keys import SCOPES
 from shared.local.process import keep
 
-_DRAIN_SECONDS = 10
+_STOP_SECONDS = 30
+"""How long a process may take to finish, besides the draining, before it is killed."""
+
 _STOP = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -33,21 +36,32 @@ def up() -> None:
     the house, and keeps an API key for local use in `dev.key` beside the data.
     """
     settings = Settings.from_environment()
-    with until_told_to_stop(), listen(settings) as listener, everything(settings) as complete:
-        prepare(complete)
-        key = local_key(complete)
-        with a_worker_beside(complete):
-            _serve(complete, listener, lambda: _welcome(complete, key))
+    with until_told_to_stop():
+        listeners = listen(settings)
+        with everything(settings) as complete:
+            prepare(complete)
+            key = local_key(complete)
+            _serve(complete, listeners, lambda: _welcome(complete, key), work=True)
 
 
 def serve(
+    workers: Annotated[
+        int | None, Option(min=1, max=256, help="How many processes serve; else CROUPIER_WORKERS.")
+    ] = None,
     work: Annotated[bool, Option("--work", help="Also run a worker, as `croupier work`.")] = False,
 ) -> None:
-    """Only serve, from a database that is migrated already, with keys that are set."""
-    settings = ready_to_play(Settings.from_environment())
-    worker = a_worker_beside(settings) if work else nullcontext()
-    with until_told_to_stop(), listen(settings) as listener, worker:
-        _serve(settings, listener, lambda: print(f"Serving on {address(settings)}", flush=True))
+    """Only serve, from a database that is migrated already, with keys that are set.
+
+    Any number of processes, here and on other machines, may serve one database.
+    """
+    settings = Settings.from_environment()
+    if workers:
+        settings = settings.model_copy(update={"workers": workers})
+    settings = ready_to_play(settings)
+    with until_told_to_stop():
+        where = address(settings)
+        say = partial(print, f"Serving on {where}", flush=True)
+        _serve(settings, listen(settings), say, work=work)
 
 
 @contextmanager
@@ -56,7 +70,7 @@ def until_told_to_stop() -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         for each in _STOP:
-            signal.signal(each, signal.SIG_IGN)
+            signal.signal(each, lambda *_: None)
         raise SystemExit(0)
 
     before = {each: signal.signal(each, stop) for each in _STOP}
@@ -69,21 +83,30 @@ def until_told_to_stop() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def listen(settings: Settings) -> socket.socket:
-    """The address we serve on, taken before anything is started. Raises `Refused`."""
+def listen(settings: Settings) -> list[socket.socket]:
+    """The address we serve on, taken before anything is started: once for every process.
+
+    The kernel spreads connections over listeners that share an address. The first is bound as if
+    it were alone, so that an address of somebody else is never shared. Raises `Refused`.
+    """
     host, port = settings.host, settings.port
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         family, kind, protocol, _, address = found[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        listeners = [socket.socket(family, kind, protocol) for _ in range(settings.workers)]
+        for number, listener in enumerate(listeners):
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if number:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            listener.bind(address)
+            if len(listeners) > 1:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     except OSError as error:
         raise Refused(
             f"{host}:{port} cannot be listened on: {error.strerror}. "
             "Set CROUPIER_PORT to a free port, or CROUPIER_HOST to an address of this machine."
         ) from None
-    return listener
+    return listeners
 
 
 def local_key(settings: Settings) -> str:
@@ -97,49 +120,38 @@ def local_key(settings: Settings) -> str:
     return token
 
 
-def _serve(settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> None:
-    """Serves until a signal: then it takes no more, answers what it has, and ends the app."""
-    from services.app import create_app  # Slow to import, and the other commands need none of it.
+def _serve(
+    settings: Settings, listeners: list[socket.socket], ready: Callable[[], None], *, work: bool
+) -> None:
+    """Serves until a signal, by as many processes as there are listeners, and works if asked to.
 
-    app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        http="httptools",
-        ws="none",
-        lifespan="on",
-        access_log=False,
-        log_level="warning",
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=_DRAIN_SECONDS,
-    )
-    _Server(config, ready, app.state.stop_waiting).run(sockets=[listener])
-
-
-class _Server(uvicorn.Server):
-    """Tells when it is ready, and whoever waits for news when it is about to end.
-
-    What stands when it is ready stays for good, and requests leave few cycles behind: the garbage
-    collector need not look at the former again, and seldom at the rest.
+    Of many processes this one supervises the others. It keeps all listeners open, so that whoever
+    connects to one whose process has died waits for the next.
     """
+    if len(listeners) == 1:
+        with a_worker_beside(settings) if work else nullcontext():
+            server.serve(settings, listeners[0], ready)
+        return
+    import services.app
+    import services.worker  # noqa: F401  Slow, and the same for all processes.
 
-    def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], stop_waiting: Callable[[], None]
-    ) -> None:
-        super().__init__(config)
-        self._ready = ready
-        self._stop_waiting = stop_waiting
+    def a_server(mine: socket.socket, ready: Callable[[], None], parent: int) -> None:
+        for other in listeners:
+            if other is not mine:
+                other.close()
+        server.serve(settings, mine, ready, parent)
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 50)
-        self._ready()
+    def a_worker(ready: Callable[[], None], parent: int) -> None:
+        ready()
+        work_for_parent(settings)
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._stop_waiting()
-        await super().shutdown(sockets)
+    def let_nobody_in() -> None:
+        for listener in listeners:
+            listener.close()
+
+    jobs: list[Job] = [partial(a_server, listener) for listener in listeners]
+    patience = settings.drain_seconds + _STOP_SECONDS
+    Supervisor([*jobs, *([a_worker] if work else ())], let_nobody_in, patience).run(ready)
 
 
 def _welcome(settings: Settings, key: str) -> None:

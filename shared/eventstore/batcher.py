@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from shared.eventstore.rejections import Overloaded, Unreachable
+from shared.eventstore.rejections import Overloaded, Unreachable, WaitedTooLong
 from shared.eventstore.store import Append, Appended, EventStore, HouseNotOpen
 from shared.kernel.rejected import Rejected
 
 RECONNECT_SECONDS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """The pauses before a batch is sent again to a store that did not answer."""
+
+_LOOK_SECONDS = 0.1
+"""How late a command may learn that its time is over. One look for all is cheaper than a timer
+for each."""
 
 
 class Batcher:
@@ -28,46 +32,64 @@ class Batcher:
         *,
         most_in_a_batch: int = 128,
         most_waiting: int = 4096,
+        patience: float = 5.0,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_appended: Callable[[str, int], None] | None = None,
         pauses: Sequence[float] = RECONNECT_SECONDS,
     ) -> None:
-        """`on_appended(house, last_position)` is called after each flush that recorded."""
+        """`patience`: how many seconds a command may wait, `deadline` says until when.
+        `on_appended(house, last_position)` is called after each flush that recorded."""
         self._store = store
         self._most_in_a_batch = most_in_a_batch
         self._most_waiting = most_waiting
+        self._patience = patience
         self._clock = clock
         self._on_appended = on_appended
         self._pauses = pauses
         self._queues: dict[str, deque[_Waiting]] = {}
         self._count = 0
+        self._sent: list[_Waiting] = []
         self._flushing: asyncio.Task[None] | None = None
+        self._looking: asyncio.TimerHandle
         self._closed = False
 
     async def __aenter__(self) -> "Batcher":
+        self._look_at_the_clock()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+        self._looking.cancel()
 
     @property
     def waiting(self) -> int:
         """How many commands wait for the next flush."""
         return self._count
 
-    async def append(self, house: str, append: Append) -> Appended:
+    def deadline(self) -> float:
+        """Until when, on the clock of the loop, a command that comes now may wait."""
+        return asyncio.get_running_loop().time() + self._patience
+
+    def refuse_the_late(self, deadline: float) -> None:
+        """Raises WaitedTooLong when the deadline is over."""
+        if deadline <= asyncio.get_running_loop().time():
+            raise WaitedTooLong()
+
+    async def append(self, house: str, append: Append, deadline: float | None = None) -> Appended:
         """Record one command, together with those of others.
 
-        Raises its Rejected; Overloaded when too many wait or we stop; Unreachable when the store
-        is gone; HouseNotOpen. A caller that is cancelled takes back a command that still waits;
-        one that is on its way may be recorded.
+        Raises its Rejected; Overloaded when too many wait or we stop; WaitedTooLong when it was
+        not sent before the deadline, and is taken back; Unreachable when the store is gone or has
+        not answered by then; HouseNotOpen. A caller that is cancelled takes back a command that
+        still waits; one that is on its way may be recorded.
         """
         if self._closed:
             raise Overloaded("The service is stopping.")
         if self._count >= self._most_waiting:
             raise Overloaded(f"{self._count} commands are waiting already.")
+        deadline = deadline or self.deadline()
         answer: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(house, deque()).append(_Waiting(append, answer))
+        self._queues.setdefault(house, deque()).append(_Waiting(append, answer, deadline))
         self._count += 1
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush_all())
@@ -82,11 +104,26 @@ class Batcher:
     async def _flush_all(self) -> None:
         try:
             while self._queues:
-                house, batch = self._next()
-                if batch:
-                    await self._flush(house, batch)
+                house, self._sent = self._next()
+                if self._sent:
+                    await self._flush(house, self._sent)
         finally:
-            self._flushing = None
+            self._flushing, self._sent = None, []
+
+    def _look_at_the_clock(self) -> None:
+        """Answers everybody whose time is over, and forgets whom nobody waits for."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for waiting in self._sent:
+            if waiting.deadline <= now:
+                waiting.settle(_unknown(waiting.append.command_id))
+        for house, queue in self._queues.items():
+            for waiting in queue:
+                if waiting.deadline <= now:
+                    waiting.settle(WaitedTooLong())
+            self._queues[house] = deque(each for each in queue if not each.answer.done())
+        self._count = sum(map(len, self._queues.values()))
+        self._looking = loop.call_later(_LOOK_SECONDS, self._look_at_the_clock)
 
     def _next(self) -> "tuple[str, list[_Waiting]]":
         """The commands that have waited longest in the house whose turn it is.
@@ -136,9 +173,17 @@ class Batcher:
         return await self._store.append_batch(house, appends, self._clock())
 
 
+def _unknown(command_id: str) -> Unreachable:
+    return Unreachable(
+        f"The log has not answered in time. Send the same command with the Idempotency-Key "
+        f"{command_id} again: the answer tells what became of it, and it happens once at most."
+    )
+
+
 class _Waiting(NamedTuple):
     append: Append
     answer: "asyncio.Future[Appended]"
+    deadline: float
 
     def settle(self, answer: Appended | Rejected | Exception) -> None:
         if self.answer.done():  # its caller was cancelled

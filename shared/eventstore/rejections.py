@@ -92,6 +92,20 @@ class Overloaded(Rejected):
         super().__init__(detail, retry_after=retry_after)
 
 
+class WaitedTooLong(Rejected):
+    """The command has waited too long.
+
+    Nothing was recorded: others were before it until its time was over, and it was taken back
+    before it was sent to the log. Wait for `retry_after` seconds, then send the same command again
+    with the same idempotency key.
+    """
+
+    status: ClassVar[int] = 503
+
+    def __init__(self, detail: str = "", retry_after: int = 1) -> None:
+        super().__init__(detail, retry_after=retry_after)
+
+
 class Unreachable(Rejected):
     """The log cannot be reached at the moment.
 

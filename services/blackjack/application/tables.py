@@ -28,6 +28,7 @@ from shared.eventstore.rejections import (
     Overloaded,
     Unreachable,
     VersionConflict,
+    WaitedTooLong,
 )
 from shared.eventstore.store import Append, Appended, EventStore
 from shared.kernel.rejected import Rejected
@@ -74,18 +75,20 @@ class Tables:
     async def play(self, cause: Cause, table_id: str, command: c.Command) -> Answered:
         """One command at a table: it happens wholly or not at all, and once for each cause.
 
-        Raises the Rejected that refuses it; UnknownTable, StaleVersion, KeyReused, Overloaded;
-        VersionConflict when other processes were faster every time.
+        Raises the Rejected that refuses it; UnknownTable, StaleVersion, KeyReused, Overloaded,
+        WaitedTooLong; VersionConflict when other processes were faster every time.
         """
         stream, body = table_stream(table_id), canonical(command)
+        deadline = self._batcher.deadline()
         async with self._queue(cause.house, stream):
+            self._batcher.refuse_the_late(deadline)
             for attempt in range(1, _TRIES + 1):
                 # A cached table may be behind: what it refuses is judged again on a fresh one.
                 loaded = await self.reading.loader.load(cause.house, stream, fresh=attempt > 1)
                 try:
                     decision = self._decide(cause, table_id, loaded, command)
-                    return await self._record(cause, stream, body, loaded, decision)
-                except (InsufficientChips, KeyReused, Overloaded, Unreachable):
+                    return await self._record(cause, stream, body, loaded, decision, deadline)
+                except (InsufficientChips, KeyReused, Overloaded, Unreachable, WaitedTooLong):
                     raise
                 except VersionConflict:
                     if attempt == _TRIES:
@@ -122,6 +125,7 @@ class Tables:
         body: bytes,
         loaded: Loaded[Table | None],
         decision: Decision,
+        deadline: float | None = None,
     ) -> Answered:
         """Append what was decided, and answer with the table that it gives."""
         sealed = self._codec.seal(
@@ -135,7 +139,7 @@ class Tables:
         )
         fingerprint = cause.fingerprint(stream, body)
         appended = await self._batcher.append(
-            cause.house, Append(cause.id, fingerprint, stream, loaded.version, sealed)
+            cause.house, Append(cause.id, fingerprint, stream, loaded.version, sealed), deadline
         )
         if appended.replayed:
             return await self._replay(cause.house, decision.table.id, appended)

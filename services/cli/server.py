@@ -1,0 +1,156 @@
+"""One serving process: ready, serving, draining, gone."""
+
+import asyncio
+import gc
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from services.settings import Settings
+
+_FINISH_SECONDS = 10
+"""How long the last requests may take once nobody new is let in."""
+
+_FIRST_WORD_SECONDS = 1.0
+"""How long whoever was let in at the last moment may take to say something."""
+
+_LOOK_SECONDS = 0.02
+_CLOSE = (b"connection", b"close")
+
+
+def serve(
+    settings: Settings,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    parent: int | None = None,
+) -> None:
+    """Serves on the listener until a signal, or until `parent`, a sentinel, says it has ended.
+
+    Calls `ready` once requests are answered. Ends in peace: see `Server.shutdown`.
+    """
+    from services.app import create_app  # Slow to import, and the other commands need none of it.
+
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_level="warning",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_FINISH_SECONDS,
+    )
+    Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
+
+
+class Server(uvicorn.Server):
+    """Tells when it is ready, and lets nobody down when it is about to end.
+
+    What stands when it is ready stays for good, and requests leave few cycles behind: the garbage
+    collector need not look at the former again, and seldom at the rest.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        drain_seconds: float,
+        ready: Callable[[], None],
+        state: Any,
+        parent: int | None,
+    ) -> None:
+        """`state` has `drain` and `stop_waiting`, to be called when it is time for them."""
+        super().__init__(config)
+        self._drain_seconds = drain_seconds
+        self._ready = ready
+        self._state = state
+        self._parent = parent
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._parent is not None:
+            asyncio.get_running_loop().add_reader(self._parent, self._orphaned, self._parent)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
+        self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal begins the end, the next ones spare it the waiting for idle clients.
+
+        None of them cuts off a request.
+        """
+        if self.should_exit:
+            self._drain_seconds = 0.0
+        self._captured_signals.append(sig)
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Drains, then stops: no request that reached us goes without its answer.
+
+        First `/readyz` says so, and every answer asks its client to come back on a new connection,
+        which a load balancer opens elsewhere. When all who were here have been told, or the time
+        for it is over, nobody is let in any more. What is under way is answered and recorded.
+        """
+        self._state.drain()
+        self.server_state.default_headers.append(_CLOSE)
+        connections: set[Any] = self.server_state.connections
+        known = set(connections)
+        for connection in known:
+            if not _is_idle(connection):
+                connection.shutdown()  # asks the client to leave, once it has been answered
+        await self._until_gone(known, lambda: self._drain_seconds)
+        await self._close_the_door(sockets or [])
+        silent = {each for each in connections if each.cycle is None}
+        await self._until_gone(silent - known, lambda: _FIRST_WORD_SECONDS)
+        self._state.stop_waiting()
+        await super().shutdown(sockets)
+
+    async def _until_gone(self, known: set[Any], seconds: Callable[[], float]) -> None:
+        began = asyncio.get_running_loop().time()
+        while known & self.server_state.connections:
+            if asyncio.get_running_loop().time() >= began + seconds():
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _close_the_door(self, listeners: Iterable[socket.socket]) -> None:
+        """Lets in who has knocked, and then nobody: to close a listener resets those in its queue.
+
+        The loop has accepted whom it has seen. Whoever came since is accepted here, through a
+        second handle that keeps the queue alive.
+        """
+        queues = [listener.dup() for listener in listeners]
+        for server in self.servers:
+            server.close()
+        speaker: Any = self.config.http_protocol_class
+        protocol = partial(
+            speaker,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        accepted = []
+        for queue in queues:
+            queue.setblocking(False)
+            with queue, suppress(BlockingIOError):
+                while True:
+                    accepted.append(queue.accept()[0])
+        for connection in accepted:
+            await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
+
+    def _orphaned(self, parent: int) -> None:
+        """Whoever would replace and stop us is gone: end like it, and free the address."""
+        asyncio.get_running_loop().remove_reader(parent)
+        self._drain_seconds = 0.0
+        self.should_exit = True
+
+
+def _is_idle(connection: Any) -> bool:
+    """Whether a connection waits for its client."""
+    return connection.cycle is None or connection.cycle.response_complete
