@@ -3,7 +3,7 @@
 from typing import Any, LiteralString
 
 from msgspec import Struct
-from psycopg.rows import RowFactory, class_row, tuple_row
+from psycopg.rows import AsyncRowFactory, class_row, tuple_row
 
 from shared.eventstore.replica import ReplicaStore
 
@@ -136,7 +136,7 @@ class Books:
         self,
         query: LiteralString,
         parameters: tuple[Any, ...],
-        as_what: RowFactory[Any] = tuple_row,
+        as_what: AsyncRowFactory[Any] = tuple_row,
     ) -> list[Any]:
         """`parameters` begin with the house."""
         return await self._reads.read(

@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.abc import Params
-from psycopg.rows import RowFactory, tuple_row
+from psycopg.rows import AsyncRowFactory, tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from shared.eventstore import arrays
@@ -151,7 +151,7 @@ class PostgresStore:
         return await self.rows(query, parameters)
 
     async def rows(
-        self, query: LiteralString, parameters: Params, as_what: RowFactory[Any] = tuple_row
+        self, query: LiteralString, parameters: Params, as_what: AsyncRowFactory[Any] = tuple_row
     ) -> list[Any]:
         """A statement that may be repeated: a connection that died while it lay idle in the pool
         is thrown away, and the next one tried."""
@@ -165,7 +165,7 @@ class PostgresStore:
         raise Unreachable("Every connection to the log is broken.")
 
     async def _rows_once(
-        self, query: LiteralString, parameters: Params, as_what: RowFactory[Any]
+        self, query: LiteralString, parameters: Params, as_what: AsyncRowFactory[Any]
     ) -> list[Any]:
         async with self.readers.connection() as connection:
             cursor: AsyncCursor[Any] = connection.cursor(binary=True, row_factory=as_what)

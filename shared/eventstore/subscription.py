@@ -50,8 +50,8 @@ async def version_at(store: EventStore, house: str, stream: str, position: int) 
     """The version a stream had when its log had come to a position; 0 before its first event.
 
     One read when the event there is the stream's own, as it is for whoever resumes after one.
-    Else the place is found by doubling and halving: some 40 reads by key for a million events. Raises
-    Archived.
+    Else the place is found by doubling and halving: some 40 reads by key for a million events.
+    Raises Archived.
     """
     try:
         for record in await store.read_log(house, max(position, 1) - 1, 1):
