@@ -48,8 +48,8 @@ stands. Errors are problem documents; their `type` is a page that explains them.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
 
-**Nothing is secret for long**: each round commits to its shoe before the first card and reveals
-the seed after the last.
+**Nothing is secret for long**: each round commits to its seed before the first bet and reveals it
+after the last card.
 """
 _TAGS: Final = [
     {"name": "Tables", "description": "Open, play, look."},

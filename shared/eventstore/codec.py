@@ -10,6 +10,7 @@ from msgspec import UNSET, Raw, Struct
 from shared.eventstore.envelope import Envelope, canonical, canonical_json, rfc3339
 from shared.eventstore.store import NewEvent, Recorded
 from shared.kernel.chips import Posting
+from shared.kernel.moments import milliseconds
 
 Registry = Mapping[str, tuple[int, type[Struct]]]
 """Wire name → (current schema version, its class): `"blackjack.bet_placed": (1, BetPlaced)`."""
@@ -91,10 +92,20 @@ class Codec:
 
     def open(self, recorded: Recorded) -> Any:
         """The event of a record, in its current class. Raises UnknownEvent."""
+        return self.told(recorded)[0]
+
+    def told(self, recorded: Recorded) -> tuple[Any, int]:
+        """The event of a record, and when it happened, in milliseconds since the epoch.
+
+        Raises UnknownEvent.
+        """
         decoder = self._current.get((recorded.type, recorded.schema_version))
         if decoder is not None:
-            return decoder.decode(recorded.envelope).data
-        return self._upcast(recorded)
+            opened = decoder.decode(recorded.envelope)
+            return opened.data, milliseconds(opened.time)
+        envelope = _envelope.decode(recorded.envelope)
+        time = datetime.fromisoformat(envelope.time)
+        return self._upcast(recorded, envelope), milliseconds(time)
 
     def envelope(self, recorded: Recorded) -> Envelope:
         """Everything the envelope of a record says, its data and command as raw JSON."""
@@ -106,7 +117,7 @@ class Codec:
         except KeyError:
             raise UnknownEvent(f"{type(event).__name__} has no wire name.") from None
 
-    def _upcast(self, recorded: Recorded) -> Any:
+    def _upcast(self, recorded: Recorded, envelope: Envelope) -> Any:
         name, version = recorded.type, recorded.schema_version
         current, cls = self.registry.get(name, (0, Struct))
         if version >= current:
@@ -114,15 +125,16 @@ class Codec:
                 f"{name} version {version} at position {recorded.position} is unknown here; "
                 f"the newest known version is {current}."
             )
-        data = msgspec.json.decode(_envelope.decode(recorded.envelope).data)
+        data = msgspec.json.decode(envelope.data)
         for old in range(version, current):
             data = self.upcasters[name, old](data)
         return msgspec.convert(data, cls)
 
 
 def _decoder(cls: type[Struct]) -> "msgspec.json.Decoder[Any]":
-    """Reads only the data of an envelope, straight into its class."""
-    return msgspec.json.Decoder(msgspec.defstruct("Opened", [("data", cls)], gc=False))
+    """Reads only the data and the time of an envelope, straight into their classes."""
+    fields = [("data", cls), ("time", datetime)]
+    return msgspec.json.Decoder(msgspec.defstruct("Opened", fields, gc=False))
 
 
 _envelope = msgspec.json.Decoder(Envelope)

@@ -7,10 +7,12 @@ from itertools import starmap
 from shared.eventstore.arrays import byteas, int4s, int8s, texts
 from shared.eventstore.chain import leaf_of
 from shared.eventstore.rejections import InsufficientChips, KeyReused, Unbalanced, VersionConflict
-from shared.eventstore.store import Append, Appended
+from shared.eventstore.store import Append, Appended, Deadline
+from shared.kernel.moments import milliseconds
 from shared.kernel.rejected import Rejected
 
 _ANY_VERSION = -1
+_AS_IT_WAS, _NONE = -1, 0
 
 
 class _Is(IntEnum):
@@ -55,12 +57,9 @@ class Columns:
             texts([append.command_id for append in appends]),
             byteas([append.request_hash for append in appends]),
             int4s(command_streams),
-            int8s(
-                [
-                    _ANY_VERSION if append.expected_version is None else append.expected_version
-                    for append in appends
-                ]
-            ),
+            int8s([_expected(append) for append in appends]),
+            texts([_turn(append) for append in appends]),
+            int8s([_due(append) for append in appends]),
             int4s(last_events),
             texts(list(streams)),
             int4s(event_streams),
@@ -93,3 +92,18 @@ class Columns:
             case _Is.UNBALANCED:
                 return Unbalanced(append.command_id, off_by=a)
         raise AssertionError(f"append_batch answered {outcome}")
+
+
+def _expected(append: Append) -> int:
+    return _ANY_VERSION if append.expected_version is None else append.expected_version
+
+
+def _turn(append: Append) -> str:
+    return append.deadline.turn if isinstance(append.deadline, Deadline) else ""
+
+
+def _due(append: Append) -> int:
+    """In milliseconds since the epoch; or none, or as it was."""
+    if isinstance(append.deadline, Deadline):
+        return milliseconds(append.deadline.due)
+    return _NONE if append.deadline is None else _AS_IT_WAS

@@ -108,12 +108,12 @@ class Loader(Generic[State]):
         self, house: str, stream: str, known: Loaded[State], at_version: int | None
     ) -> Loaded[State]:
         state, version, position = known.state, known.version, known.position
-        open_event, evolve = self._codec.open, self._decider.evolve
+        told, evolve = self._codec.told, self._decider.evolve
         while at_version is None or version < at_version:
             limit = _PAGE if at_version is None else min(_PAGE, at_version - version)
             page = await self._store.read_stream(house, stream, version, limit)
             for record in page:
-                state = evolve(state, open_event(record))
+                state = evolve(state, *told(record))
             if page:
                 version, position = page[-1].version, page[-1].position
             if len(page) < limit:

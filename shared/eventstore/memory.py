@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from msgspec import UNSET
+
 from shared.eventstore.chain import GENESIS, leaf_of, link
 from shared.eventstore.rejections import InsufficientChips, KeyReused, Unbalanced, VersionConflict
 from shared.eventstore.store import (
@@ -10,6 +12,7 @@ from shared.eventstore.store import (
     SNAPSHOTS_APART,
     Append,
     Appended,
+    Deadline,
     Head,
     HouseNotOpen,
     Outcome,
@@ -29,6 +32,8 @@ class House:
         self.outcomes: dict[str, Outcome] = {}
         self.balances: dict[str, int] = {}
         self.snapshots: dict[tuple[str, str], dict[int, Snapshot]] = {}
+        self.deadlines: dict[str, Deadline] = {}
+        self.claimed: dict[str, datetime] = {}
 
     def append(self, append: Append, now: datetime) -> Appended | Rejected:
         known = self.outcomes.get(append.command_id)
@@ -67,12 +72,30 @@ class House:
             )
             self.log.append(recorded)
             stream.append(recorded)
+        if append.deadline is not UNSET:
+            self._wait(append.stream, append.deadline)
         version = len(self.streams.get(append.stream, ()))
         place = (append.stream, first, len(self.log), version)
         self.outcomes[append.command_id] = Outcome(
             append.request_hash, Appended(*place, replayed=True)
         )
         return Appended(*place)
+
+    def _wait(self, stream: str, deadline: Deadline | None) -> None:
+        self.deadlines.pop(stream, None)
+        self.claimed.pop(stream, None)
+        if deadline:
+            self.deadlines[stream] = deadline
+
+    def claim(self, now: datetime, until: datetime, limit: int) -> list[Deadline]:
+        free = [
+            deadline
+            for deadline in self.deadlines.values()
+            if deadline.due <= now and self.claimed.get(deadline.stream, now) <= now
+        ]
+        found = sorted(free, key=lambda deadline: (deadline.due, deadline.stream))[:limit]
+        self.claimed |= {deadline.stream: until for deadline in found}
+        return found
 
     def head(self) -> Head:
         return Head(len(self.log), self.log[-1].chain if self.log else GENESIS)
@@ -116,6 +139,11 @@ class MemoryStore:
         kept.setdefault(snapshot.version, snapshot)
         for version in _superfluous(sorted(kept)):
             del kept[version]
+
+    async def claim_deadlines(
+        self, house: str, now: datetime, until: datetime, limit: int = 100
+    ) -> list[Deadline]:
+        return self._house(house).claim(now, until, limit)
 
     async def head(self, house: str) -> Head:
         return self._open(house).head()

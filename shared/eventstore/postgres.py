@@ -19,6 +19,7 @@ from shared.eventstore.store import (
     SNAPSHOTS_APART,
     Append,
     Appended,
+    Deadline,
     Head,
     HouseNotOpen,
     Outcome,
@@ -126,6 +127,11 @@ class PostgresStore:
             | {"newest": NEWEST_SNAPSHOTS - 1, "apart": SNAPSHOTS_APART},
         )
 
+    async def claim_deadlines(
+        self, house: str, now: datetime, until: datetime, limit: int = 100
+    ) -> list[Deadline]:
+        return list(starmap(Deadline, await self._rows(_CLAIM, house, now, until, limit)))
+
     async def head(self, house: str) -> Head:
         for row in await self._rows(_HEAD, house):
             return Head(*row)
@@ -186,7 +192,8 @@ _AWAY = ("08", "25006", "40", "53", "55", "57")
 _NEWEST = 2**63 - 1
 
 _APPEND: LiteralString = (
-    "SELECT append_batch(%b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b)"
+    "SELECT append_batch(%b, %b, "  # house, time, and the columns
+    "%b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b)"
 )
 
 _RECORDED: LiteralString = """
@@ -233,6 +240,8 @@ _DROP_SNAPSHOTS: LiteralString = """
                     WHERE o.house = %(house)b AND o.stream = %(stream)b
                       AND o.format = %(format)b AND o.version < s.version
                       AND o.version / %(apart)b = s.version / %(apart)b)"""
+
+_CLAIM: LiteralString = "SELECT * FROM claim_deadlines(%b, %b, %b, %b)"
 
 _HEAD: LiteralString = "SELECT position, chain FROM log_head WHERE house = %b"
 

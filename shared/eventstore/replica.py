@@ -20,6 +20,7 @@ from shared.eventstore.rejections import Unreachable
 from shared.eventstore.store import (
     Append,
     Appended,
+    Deadline,
     Head,
     HouseNotOpen,
     Outcome,
@@ -114,6 +115,11 @@ class ReplicaStore:
         self, house: str, stream: str, format: str, snapshot: Snapshot
     ) -> None:
         await self._primary.write_snapshot(house, stream, format, snapshot)
+
+    async def claim_deadlines(
+        self, house: str, now: datetime, until: datetime, limit: int = 100
+    ) -> list[Deadline]:
+        return await self._primary.claim_deadlines(house, now, until, limit)
 
     async def balance(self, house: str, account: str) -> int:
         return await self._primary.balance(house, account)

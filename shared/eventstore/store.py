@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from shared.kernel.chips import Posting
 from shared.kernel.rejected import Rejected
@@ -26,12 +26,24 @@ class NewEvent(Struct, frozen=True, gc=False):
     postings: tuple[Posting, ...]
 
 
+class Deadline(Struct, frozen=True, gc=False):
+    """Until when a stream waits for `turn`; then whoever claims it says that time is out.
+
+    `due` is in whole milliseconds.
+    """
+
+    stream: str
+    turn: str
+    due: datetime
+
+
 class Append(Struct, frozen=True):
     """The outcome of one command: all of its events and postings are recorded, or none.
 
     `expected_version` is that of `stream` (0: it must be new; None: whatever it is). Events may
     go to other streams too, such as the vault of a buy-in; those are not checked. `request_hash`
-    stands for all that the caller asked for, the stream included.
+    stands for all that the caller asked for, the stream included. `deadline` is what `stream`
+    waits for from now on: nothing (None), or what it waited for before (UNSET).
     """
 
     command_id: str
@@ -39,6 +51,7 @@ class Append(Struct, frozen=True):
     stream: str
     expected_version: int | None
     events: tuple[NewEvent, ...]
+    deadline: Deadline | UnsetType | None = UNSET
 
     def __post_init__(self) -> None:
         if not self.events:
@@ -150,6 +163,14 @@ class EventStore(Protocol):
         """Keep a snapshot, and of the older ones only some: see NEWEST_SNAPSHOTS, SNAPSHOTS_APART.
 
         Any may be lost at any moment without harm, unless events before it are archived.
+        """
+
+    async def claim_deadlines(
+        self, house: str, now: datetime, until: datetime, limit: int = 100
+    ) -> list[Deadline]:
+        """Deadlines that are due, the oldest first; nobody else gets them before `until`.
+
+        A deadline goes away with the append that answers it.
         """
 
     async def head(self, house: str) -> Head:

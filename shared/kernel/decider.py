@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Generic, TypeVar
 
 State = TypeVar("State")
@@ -14,15 +13,18 @@ class Decider(Generic[State, Event]):
     """How the state of one kind of stream follows from its events.
 
     `initial` gives the state of a stream, by its name, before the first event; `evolve` the state
-    after one more; both are pure. `state_type` is what a snapshot is decoded into, `format` names
-    its shape: change it with every change of the state, and snapshots of another are ignored.
+    after one more, given when it happened, in milliseconds since the epoch; both are pure.
+    `state_type` is what a snapshot is decoded into, `format` names its shape: change it with every
+    change of the state, and snapshots of another are ignored.
     """
 
     initial: Callable[[str], State]
-    evolve: Callable[[State, Event], State]
+    evolve: Callable[[State, Event, int], State]
     state_type: Any
     format: str
 
-    def fold(self, state: State, events: Iterable[Event]) -> State:
-        """The state after all of these events."""
-        return reduce(self.evolve, events, state)
+    def fold(self, state: State, told: Iterable[tuple[Event, int]]) -> State:
+        """The state after all of these events, each with its time."""
+        for event, at in told:
+            state = self.evolve(state, event, at)
+        return state

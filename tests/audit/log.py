@@ -12,34 +12,23 @@ from services.audit.application import CODEC, from_store
 from services.audit.domain.verify import Line
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.decide import decide, open_table
-from services.blackjack.domain.events import Event
+from services.blackjack.domain.events import Event, SeedRevealed
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
 from services.blackjack.domain.settlement import postings, to_vault
-from services.blackjack.domain.shoe import SealedSeed, Shoe, commitment
 from services.blackjack.domain.table import Round, Table
 from services.ledger.application import Leg, transfer
 from services.ledger.domain.vault import grant
 from shared.eventstore.chain import GENESIS, leaf_of, link
 from shared.eventstore.envelope import canonical
 from shared.eventstore.store import Recorded
+from tests.domain.chance import ChanceSeed
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
 PLAY = {
     move.__struct_config__.tag: move
     for move in (c.Hit, c.Stand, c.DoubleDown, c.Split, c.Surrender, c.Insure, c.DeclineInsurance)
 }
-
-
-class OpenSeed:
-    """A seed in the clear."""
-
-    def __init__(self, secret: bytes) -> None:
-        self.secret = secret
-        self.sealed = SealedSeed(commitment(secret), key_id="test", box="c2VhbGVk")
-
-    def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Shoe:
-        return Shoe(self.secret, decks, round_id, client_seeds)
 
 
 class Log:
@@ -49,7 +38,7 @@ class Log:
         self.records: list[Recorded] = []
         self.tables: dict[str, Table] = {}
         self._chance = Random(seed)
-        self._seed = OpenSeed(self._chance.randbytes(32))
+        self._seeds: dict[str, ChanceSeed] = {}
         self.commands = 0
 
     def lines(self) -> list[Line]:
@@ -59,21 +48,22 @@ class Log:
         self._record([grant(player, amount)], {"type": "grant", "amount": amount})
 
     def open(self, table_id: str, command: c.Open) -> None:
-        event = open_table(table_id, command)
+        seed = self._seeds[table_id] = ChanceSeed(self._chance.randbytes(32))
+        event = open_table(table_id, command, seed.sealed)
         self.tables[table_id] = evolve(None, event)
         self._record([(f"table-{table_id}", event, ())], command)
 
     def play(self, table_id: str, command: c.Command) -> tuple[Event, ...]:
         table = self.tables[table_id]
-        if not isinstance(table.stage, Round):
-            self._seed = OpenSeed(self._chance.randbytes(32))
-        decision = decide(table, command, self._seed)
+        decision = decide(table, command, self._seeds[table_id])
         legs: list[Leg] = []
         for event in decision.events:
             legs.append((f"table-{table_id}", event, postings(table, event)))
             if movement := to_vault(table, event):
                 legs.append(transfer(movement[0], table_id, movement[1]))
             table = evolve(table, event)
+            if isinstance(event, SeedRevealed):
+                self._seeds[table_id] = self._seeds[table_id].next()
         self.tables[table_id] = table
         self._record(legs, command)
         return decision.events

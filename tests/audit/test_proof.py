@@ -12,7 +12,6 @@ from services.audit.domain.words import spoken
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.evolve import evolve
-from services.blackjack.domain.shoe import SealedSeed
 from services.blackjack.domain.table import Table
 from tests.audit.log import Log
 
@@ -104,8 +103,14 @@ def test_a_seed_that_was_not_committed_to():
     [
         (
             e.RoundOpened,
-            lambda o: replace(o, sealed=SealedSeed("ab" * 32, "k", "b")),
+            lambda o: replace(o, commitment="ab" * 32),
             f"The commitment is {'ab' * 32}, but the revealed seed gives ",
+        ),
+        (
+            e.RoundOpened,
+            lambda o: replace(o, commitment="ab" * 32),
+            "The players bet on the commitment {commitment}, but the round was opened with "
+            f"{'ab' * 32}.",
         ),
         (
             e.RoundOpened,
@@ -165,6 +170,7 @@ def test_tampering_is_named(kind, change, fault):
     good, proof = prove(before, events), prove(before, tampered(events, kind, change))
     upcard = good.cards[2].derived
     facts = {
+        "commitment": good.commitment,
         "drawn": good.drawn,
         "more": good.drawn + 1,
         "upcard": spoken(upcard),

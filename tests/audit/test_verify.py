@@ -194,9 +194,11 @@ def test_a_changed_seed():
 def test_chips_in_play_after_the_round():
     at = find(RECORDS, "hand_settled")
     end = find(RECORDS, "seed_revealed")
+    stake = json.decode(RECORDS[at - 1].envelope)["data"]["stake"]
     kept = facts(RECORDS, at, postings=[])
 
-    assert "The round is over with 20 chips in table/a2g/in_play." in faults(kept)[end]
+    told = f"The round is over with {stake} chips in table/a2g/in_play."
+    assert told in faults(kept)[end]
 
 
 def test_a_payout_in_postings_and_event_that_the_cards_do_not_give():

@@ -43,6 +43,9 @@ class PreparedSeed(msgspec.Struct, frozen=True):
     secret: bytes = b"prepared"
     sealed: SealedSeed = SealedSeed(commitment="", key_id="", box="")
 
+    def successor(self) -> SealedSeed:
+        return self.sealed
+
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Cards:
         return self.cards
 
@@ -54,7 +57,7 @@ class Croupier:
 
     def __init__(self, rounds: Sequence[Cards]) -> None:
         self._seeds = [PreparedSeed(cards) for cards in rounds]
-        table = evolve(None, open_table("table-1", Open("classic")))
+        table = evolve(None, open_table("table-1", Open("classic"), self._seeds[0].sealed))
         self._table = decide(table, Sit(1, "ada", 10**12), self._seeds[0]).table
 
     def play(self, number: int) -> int:

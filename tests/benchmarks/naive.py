@@ -58,9 +58,10 @@ Key = Annotated[str, Header(alias="Idempotency-Key", max_length=200)]
 
 @app.put("/v1/tables/{table_id}")
 async def put_table(table_id: str, body: TableBody) -> Answer:
-    opened = open_table(table_id, Open(body.ruleset, body.host))
+    seed = store.fresh_seed()
+    opened = open_table(table_id, Open(body.ruleset, body.host), seed.sealed)
     async with pool.connection() as connection:
-        await store.insert_table(connection, table_id)
+        await store.insert_table(connection, table_id, seed)
         await store.insert_event(connection, table_id, 1, opened)
     return answer(evolve(None, opened), 1, [store.described(opened)])
 

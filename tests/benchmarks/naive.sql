@@ -1,7 +1,8 @@
 -- The naive service's own tables, in a database of its own.
 CREATE TABLE tables (
   id text PRIMARY KEY,
-  seed bytea NOT NULL
+  seed bytea NOT NULL,
+  next_seed bytea NOT NULL
 );
 
 CREATE TABLE events (

@@ -20,28 +20,42 @@ NAMES = {cls: name for name, (_, cls) in REGISTRY.items()}
 
 
 class Seed(msgspec.Struct, frozen=True):
-    """The chance of a round, kept in the open beside its table."""
+    """The chance of a round and of the one after, kept in the open beside their table."""
 
     secret: bytes
+    next_secret: bytes
 
     @property
     def sealed(self) -> SealedSeed:
-        return SealedSeed(commitment=commitment(self.secret), key_id="none", box="")
+        return _sealed(self.secret)
+
+    def successor(self) -> SealedSeed:
+        return _sealed(self.next_secret)
 
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Sequence[str]:
         return Shoe(self.secret, decks, round_id, client_seeds)
 
 
-async def insert_table(connection: AsyncConnection, table_id: str) -> None:
+def fresh_seed() -> Seed:
+    return Seed(secrets.token_bytes(32), secrets.token_bytes(32))
+
+
+def _sealed(secret: bytes) -> SealedSeed:
+    return SealedSeed(commitment=commitment(secret), key_id="none", box="")
+
+
+async def insert_table(connection: AsyncConnection, table_id: str, seed: Seed) -> None:
     await connection.execute(
-        "INSERT INTO tables (id, seed) VALUES (%s, %s)", [table_id, secrets.token_bytes(32)]
+        "INSERT INTO tables (id, seed, next_seed) VALUES (%s, %s, %s)",
+        [table_id, seed.secret, seed.next_secret],
     )
 
 
 async def renew_seed(connection: AsyncConnection, table_id: str) -> None:
-    """The next round gets a chance of its own."""
+    """The next round has the chance that was promised; the one after it gets a fresh one."""
     await connection.execute(
-        "UPDATE tables SET seed = %s WHERE id = %s", [secrets.token_bytes(32), table_id]
+        "UPDATE tables SET seed = next_seed, next_seed = %s WHERE id = %s",
+        [secrets.token_bytes(32), table_id],
     )
 
 
@@ -55,11 +69,11 @@ async def answered(connection: AsyncConnection, key: str) -> Any:
 async def locked(connection: AsyncConnection, table_id: str) -> Seed:
     """Lock the table for this transaction."""
     cursor = await connection.execute(
-        "SELECT seed FROM tables WHERE id = %s FOR UPDATE", [table_id]
+        "SELECT seed, next_seed FROM tables WHERE id = %s FOR UPDATE", [table_id]
     )
     if (row := await cursor.fetchone()) is None:
         raise HTTPException(404, f"no table {table_id}")
-    return Seed(row[0])
+    return Seed(*row)
 
 
 async def read_events(connection: AsyncConnection, table_id: str) -> list[Event]:

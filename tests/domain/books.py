@@ -23,8 +23,13 @@ class Books:
         self.balance: Counter[str] = Counter({vault(player): GRANT for player in players})
         self.balance[ISSUANCE] = -GRANT * len(players)
 
-    def enter(self, table: Table, events: Iterable[Event]) -> tuple[Table, list[Posting]]:
-        """The table after one command's events, folded from their JSON, and their postings."""
+    def enter(
+        self, table: Table, events: Iterable[Event], at: int = 0
+    ) -> tuple[Table, list[Posting]]:
+        """The table after one command's events, folded from their JSON, and their postings.
+
+        `at` is when they happened, in milliseconds since the epoch.
+        """
         lines: list[Posting] = []
         for event in events:
             referee.watch(table, event)
@@ -36,7 +41,7 @@ class Books:
             if isinstance(event, HandSettled):
                 _assert_whole_bets(table.seat(event.seat).bet, event)
             lines += entry
-            table = evolve(table, stored(event))
+            table = evolve(table, stored(event), at)
         self._assert_agreement(table)
         return table, lines
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from hashlib import sha256
 
 from services.blackjack.domain.cards import Card
 from services.blackjack.domain.shoe import SealedSeed, Shoe, commitment
@@ -10,7 +11,10 @@ Shuffle = Callable[[int, str, tuple[str, ...]], Sequence[Card]]
 
 
 class ChanceSeed:
-    """A seed with its real shoe; cards of the `early` ranks are pulled to its front."""
+    """A seed with its real shoe; cards of the `early` ranks are pulled to its front.
+
+    Each seed gives the secret of the next.
+    """
 
     def __init__(self, secret: bytes, early: str = "") -> None:
         self.secret = secret
@@ -20,6 +24,17 @@ class ChanceSeed:
 
     def __repr__(self) -> str:
         return f"ChanceSeed({self.secret!r}, {self._early!r})"
+
+    def successor(self) -> SealedSeed:
+        return self.next().sealed
+
+    def next(self) -> "ChanceSeed":
+        """The seed of the round after."""
+        return ChanceSeed(sha256(self.secret).digest())
+
+    def with_early(self, ranks: str) -> "ChanceSeed":
+        """The same secret, and another shoe."""
+        return ChanceSeed(self.secret, ranks)
 
     def _shuffled(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Sequence[Card]:
         shoe = Shoe(self.secret, decks, round_id, client_seeds)
@@ -33,6 +48,7 @@ class OtherFuture:
 
     def __init__(self, seed: ChanceSeed, shoe: Sequence[Card]) -> None:
         self.secret, self.sealed, self._shoe = seed.secret, seed.sealed, shoe
+        self.successor = seed.successor
 
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Sequence[Card]:
         return self._shoe

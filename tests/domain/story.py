@@ -9,7 +9,7 @@ story a ledger is kept and the stored events are folded; a story that does not a
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from msgspec import convert
@@ -26,16 +26,20 @@ from shared.kernel.rejected import Rejected
 from tests.domain.books import Books
 
 PLAYERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus")
+AnyCommand: TypeAlias = c.Command | c.TimeOut
 PLAY = {"hit", "stand", "double_down", "split", "surrender", "insure", "decline_insurance"}
 
 
 class PreparedSeed:
-    """A seed whose shoe holds the cards of the story."""
+    """A seed whose shoe holds the cards of the story. It is the seed of every round."""
 
     def __init__(self, cards: str) -> None:
         self.secret = bytes(range(32))
         self.sealed = SealedSeed(commitment(self.secret), key_id="story", box="c2VhbGVk")
         self.cards = tuple(cards.split())
+
+    def successor(self) -> SealedSeed:
+        return self.sealed
 
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> tuple[str, ...]:
         return self.cards
@@ -43,26 +47,27 @@ class PreparedSeed:
 
 @dataclass
 class Story:
-    """A table, its cards to come, and what the last `when` made of it."""
+    """A table, its cards to come, and what the last `when` made of it. `now` is in milliseconds."""
 
     table: Table
     seed: PreparedSeed
+    now: int = 0
     books: Books = field(default_factory=lambda: Books(*PLAYERS))
     log: list[Event] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     posted: list[tuple[str, int]] = field(default_factory=list)
     refusal: Rejected | None = None
 
-    def play(self, *commands: c.Command) -> "Story":
+    def play(self, *commands: AnyCommand) -> "Story":
         self.events, self.posted, self.refusal = [], [], None
         for command in commands:
             assert self.refusal is None, f"{self.refusal!r} came before {command}"
             try:
-                decision = decide(self.table, command, self.seed)
+                decision = decide(self.table, command, self.seed, self.now)
             except Rejected as refusal:
                 self.refusal = refusal
                 continue
-            self.table, postings = self.books.enter(self.table, decision.events)
+            self.table, postings = self.books.enter(self.table, decision.events, self.now)
             assert self.table == decision.table, "the fold of the stored events differs"
             self.events += decision.events
             self.posted += [(line.account, line.amount) for line in postings]
@@ -72,7 +77,7 @@ class Story:
 
 def a_table(game: str, *stacks: int, cards: str = "", **limits: Any) -> Story:
     """A table at which ada, bob, … sit with these stacks. Its next rounds get these cards."""
-    opened = open_table("t", c.Open(game, host="ada", **limits))
+    opened = open_table("t", c.Open(game, host="ada", **limits), PreparedSeed("").sealed)
     sits = [c.Sit(n, PLAYERS[n - 1], chips) for n, chips in enumerate(stacks, 1)]
     story = Story(evolve(None, opened), PreparedSeed(cards), log=[opened])
     return story.play(*sits)
@@ -108,12 +113,13 @@ def a_command(words: str) -> c.Command:
 
 def round_opened(number: int = 1, *client_seeds: str) -> RoundOpened:
     """The first event of a round under the seed of all stories."""
-    return RoundOpened(number, ALGORITHM, PreparedSeed("").sealed, client_seeds)
+    return RoundOpened(number, ALGORITHM, PreparedSeed("").sealed.commitment, client_seeds)
 
 
 def seed_revealed(drawn: int, number: int = 1) -> SeedRevealed:
     """The last event of a round under the seed of all stories."""
-    return SeedRevealed(number, PreparedSeed("").secret.hex(), drawn)
+    seed = PreparedSeed("")
+    return SeedRevealed(number, seed.secret.hex(), drawn, seed.successor())
 
 
 _told: Story
@@ -126,7 +132,7 @@ def given(story: Story) -> Story:
     return story
 
 
-def when(*commands: c.Command) -> Story:
+def when(*commands: AnyCommand) -> Story:
     """Commands, one after the other; only the last may be refused."""
     return _told.play(*commands)
 

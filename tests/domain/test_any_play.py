@@ -25,7 +25,9 @@ EARLY = ["", "8", "A8", "TA", "A", "23A", "TJQK", "A23456"]
 """Ranks at the front of the shoe: real order, pairs, naturals, split aces, long hands."""
 SEEDS = st.builds(ChanceSeed, st.binary(min_size=32, max_size=32), early=st.sampled_from(EARLY))
 LIMITS = st.sampled_from([None, BetLimits(min=2, step=2), BetLimits(min=10, step=10, max=50)])
-FREE_FIELDS = ("bankroll", "deals", "double_after_split", "split", "surrender", "hit_on_21")
+FREE_FIELDS = (
+    "clock", "bankroll", "deals", "double_after_split", "split", "surrender", "hit_on_21",
+)  # fmt: skip
 CHIPS = st.sampled_from([1000, 200, 5000, 75, 1])
 CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
 
@@ -91,11 +93,17 @@ class Evening:
     def goes_on(self) -> None:
         playing = isinstance(self.witness.table.stage, Round)
         main = self.somebody_plays if playing else self.everybody_bets_or_sits_out
-        beside = [self.somebody_sits, self.somebody_leaves, self.somebody_moves_chips]
+        beside = [
+            self.somebody_sits,
+            self.somebody_leaves,
+            self.somebody_moves_chips,
+            self.witness.time_out,
+        ]
         self.data.draw(st.sampled_from([main] * 5 + beside), label="happening")()
 
     def everybody_bets_or_sits_out(self) -> None:
-        self.witness.seed = self.data.draw(SEEDS, label="seed")
+        early = self.data.draw(st.sampled_from(EARLY), label="early")
+        self.witness.seed = self.witness.seed.with_early(early)
         for number, _ in self.witness.table.seated():
             bets = [amounts_of(bet) for bet in self.witness.moves("bet") if bet.seat == number]
             if bets and self.data.draw(st.integers(0, 9), label="sits out at 9") < 9:
@@ -142,7 +150,7 @@ def test_a_long_evening(game, seed):
     for number in range(1, len(witness.table.seats) + 1):
         witness.play(Sit(number, PLAYERS[number], 100_000))
     for early in EARLY:
-        witness.seed = ChanceSeed(rng.randbytes(32), early)
+        witness.seed = witness.seed.with_early(early)
         for number, _ in witness.table.seated():
             witness.play(Bet(number, rng.choice((6, 10, 12, 500))))
         for deal in witness.moves("deal"):

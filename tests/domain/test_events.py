@@ -12,9 +12,10 @@ from services.blackjack.domain.decide import open_table
 from services.blackjack.domain.events import REGISTRY
 from services.blackjack.domain.shoe import SealedSeed
 
+SEALED = SealedSeed(commitment="630dcd29", key_id="2026-01", box="c2VhbGVk")
 GOLDEN = Path(__file__).with_name("golden")
 EXAMPLES: list[e.Event] = [
-    open_table("table-3", Open("a2g", host="ada")),
+    open_table("table-3", Open("a2g", host="ada"), SEALED),
     e.TableWasClosed(),
     e.HostMoved(host="bob"),
     e.PlayerSat(seat=1, player="ada", buy_in=200),
@@ -28,7 +29,7 @@ EXAMPLES: list[e.Event] = [
     e.RoundOpened(
         number=5,
         shoe="croupier.shoe.v1",
-        sealed=SealedSeed(commitment="630dcd29", key_id="2026-01", box="c2VhbGVk"),
+        commitment="630dcd29",
         client_seeds=("lucky",),
     ),
     e.HandsDealt(hands=((1, "8h", "8c"), (3, "As", "Kd")), upcard="6c"),
@@ -44,7 +45,7 @@ EXAMPLES: list[e.Event] = [
     e.HandSettled(seat=1, hand=0, outcome="win", stake=20, payout=40),
     e.HoleCardRevealed(card="Th"),
     e.DealerDrew(cards=("2c", "9d")),
-    e.SeedRevealed(number=5, seed="000102", drawn=9),
+    e.SeedRevealed(number=5, seed="000102", drawn=9, next=SEALED),
 ]
 NAMES = {cls: f"{name}.{version}" for name, (version, cls) in REGISTRY.items()}
 

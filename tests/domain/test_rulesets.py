@@ -11,7 +11,7 @@ from services.blackjack.domain.decide import open_table
 from services.blackjack.domain.rejections import RulesetNonsense, UnknownRuleset
 from services.blackjack.domain.rules import BetLimits, Ruleset, fingerprint, most_cards, validate
 from services.blackjack.domain.rulesets import PUBLISHED, ruleset
-from tests.domain.story import rows
+from tests.domain.story import PreparedSeed, rows
 
 TABLE = """
     field                 a2g             coinlounge    classic       european
@@ -22,6 +22,9 @@ TABLE = """
     bet.step              2               1             1             2
     bet.max               500             500           –             500
     bet.half_of_stack     no              no            yes           no
+    clock.betting_seconds     25          25            –             –
+    clock.insurance_seconds   –           25            –             –
+    clock.action_seconds      20          25            –             –
     bankroll              vault           vault         vault         session
     deals                 server          host          server        server
     peek                  never           ace_or_ten    always        never
@@ -69,10 +72,10 @@ def _value_of(rules: Ruleset, field: str) -> str | int:
 
 @rows("""
     name         sha256
-    a2g          0ce1314a67c7df1c57f852f9e200b37a0614f6abefc4af0e2c300d0bf48cdbe4
-    coinlounge   9a04781d0a148d9e6a324419ff7667e3db2bd6229b4b78559002f2ce181c85b0
-    classic      a5ee3f24629e7cfb48455dc7383821c6cb6a34c3c31f348ead082d41abf7232c
-    european     0f35e467ce00beebb6b199a30fc5e9abc652657f48c0ebf0f7d4a6eee96bbfb4
+    a2g          9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa
+    coinlounge   cbcbe830048ac659d0fc10bff7dbbf7959b7daa51827078ba665caa2a0deadd4
+    classic      af147f76f97b1e196d2c26c802cc5e4191024b022cfe7390914ae74bc272a719
+    european     b650b9b847de21c1a6426235fbfa4cc647b28fdb9645599ec007d3df3c382f21
 """)
 def test_the_fingerprint_of_a_published_ruleset_is_stable(name, sha256):
     """It is in the first event of every table. Other rules are another version."""
@@ -126,6 +129,19 @@ def test_a_round_that_may_run_out_of_cards_is_refused():
         validate(replace(a2g, decks=2))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"naturals_settle": "before_play"},
+        {"insurance": "before_play"},
+    ],
+)
+def test_what_happens_before_play_needs_a_dealer_who_peeks(changes):
+    with pytest.raises(RulesetNonsense, match="peeks"):
+        validate(replace(PUBLISHED["a2g"], **changes))
+    assert validate(replace(PUBLISHED["a2g"], **changes, peek="ace_or_ten"))
+
+
 def test_an_unknown_ruleset_is_refused_with_the_names_there_are():
     with pytest.raises(UnknownRuleset, match="a2g, coinlounge, classic, european"):
         ruleset("pontoon")
@@ -133,7 +149,8 @@ def test_an_unknown_ruleset_is_refused_with_the_names_there_are():
 
 def test_a_table_records_its_whole_ruleset_and_the_fingerprint_of_it():
     limits = BetLimits(min=10, step=10, max=100)
-    opened = open_table("t", Open("coinlounge", host="ada", bet=limits, seats=3))
+    command = Open("coinlounge", host="ada", bet=limits, seats=3)
+    opened = open_table("t", command, PreparedSeed("").sealed)
     assert (opened.ruleset.bet, opened.ruleset.seats, opened.host) == (limits, 3, "ada")
     assert opened.ruleset_sha256 == fingerprint(opened.ruleset)
     assert opened.ruleset_sha256 != fingerprint(PUBLISHED["coinlounge"])

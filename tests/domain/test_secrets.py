@@ -62,8 +62,8 @@ def test_the_seed_is_opened_at_the_end_of_the_round_and_fits_its_commitment():
     opened = next(event for event in story.log if isinstance(event, RoundOpened))
     assert secret not in _as_json(story.log)
     when(Stand(1))
-    assert story.log[-1] == SeedRevealed(1, secret, drawn=4)
-    assert opened.sealed.commitment == commitment(bytes.fromhex(secret))
+    assert story.log[-1] == SeedRevealed(1, secret, drawn=4, next=story.seed.successor())
+    assert opened.commitment == commitment(bytes.fromhex(secret))
     assert secret not in _as_json(story.log[:-1])
 
 

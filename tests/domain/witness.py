@@ -7,6 +7,7 @@ from msgspec import json
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Card, is_natural
+from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.decide import decide
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import Move
@@ -16,6 +17,7 @@ from shared.kernel.rejected import Rejected
 from tests.domain.books import Books, stored
 from tests.domain.chance import ChanceSeed, OtherFuture
 from tests.domain.every_command import Listed, amounts_of, as_command, every_command
+from tests.domain.story import AnyCommand
 
 
 class Witness:
@@ -24,27 +26,51 @@ class Witness:
     def __init__(
         self, rules: Ruleset, host: str | None, players: list[str], seed: ChanceSeed
     ) -> None:
-        opened = e.TableOpened("t", rules, fingerprint(rules), host)
+        opened = e.TableOpened("t", rules, fingerprint(rules), host, seed.sealed)
         self.table: Table = evolve(None, stored(opened))
         self.books = Books(*players)
         self.seed = seed
+        self.now = 0
+        self.dues: dict[str, int] = {}
 
     def moves(self, *types: str) -> list[Move]:
         return [move for move in Listed(self.table).moves if move.type in types]
 
-    def play(self, command: c.Command) -> None:
-        """One command through the rules, the fold and the books."""
-        before, decision = self.table, decide(self.table, command, self.seed)
-        assert decide(before, command, self.seed) == decision, "chance came from beside the seed"
-        self.table, _ = self.books.enter(before, decision.events)
+    def play(self, command: AnyCommand) -> tuple[e.Event, ...]:
+        """One command, a second after the last, through the rules, the fold and the books."""
+        self.now += 1000
+        before, at = self.table, self.now
+        decision = decide(before, command, self.seed, at)
+        assert decide(before, command, self.seed, at) == decision, "chance from beside the seed"
+        self.table, _ = self.books.enter(before, decision.events, at)
         assert self.table == decision.table, "the fold of the stored events differs"
         if isinstance(before.stage, Betting):
             self.tale = Tale(before)
-        self.tale.commands.append(command)
+        self.tale.commands.append((command, at))
         self.tale.events += decision.events
         if any(isinstance(event, e.SeedRevealed) for event in decision.events):
             self.tale.assert_no_secret_was_told(self.seed)
+            self.seed = self.seed.next()
+        if isinstance(self.table.stage, Betting):
+            assert self.table.stage.next == self.seed.sealed, "bets without a commitment"
         self.assert_listed_is_accepted_and_all_else_refused()
+        self.assert_the_clock_is_right()
+        return decision.events
+
+    def time_out(self) -> None:
+        """The clock runs out, if there is one, and nobody's risk grows by it."""
+        if wait := waits_for(self.table):
+            events = self.play(c.TimeOut(wait.turn))
+            risky = (e.BetPlaced, e.InsuranceBought, e.HandDoubled, e.HandSplit)
+            assert not any(isinstance(event, risky) for event in events)
+
+    def assert_the_clock_is_right(self) -> None:
+        """Whoever is to act has the full time, which nothing prolongs; then time may be out."""
+        assert _refusal(self.table, c.TimeOut("another"), self.seed) is not None
+        if wait := waits_for(self.table):
+            seconds = getattr(self.table.rules.clock, f"{wait.kind}_seconds")
+            assert wait.due == self.dues.setdefault(wait.turn, self.now + 1000 * seconds)
+            assert _refusal(self.table, c.TimeOut(wait.turn), self.seed) is None
 
     def assert_listed_is_accepted_and_all_else_refused(self) -> None:
         listed, before = Listed(self.table), json.encode(self.table)
@@ -63,7 +89,8 @@ class Tale:
 
     def __init__(self, before: Table) -> None:
         self.before = before
-        self.commands: list[c.Command] = []
+        self.commands: list[tuple[AnyCommand, int]] = []
+        """Each with its time."""
         self.events: list[e.Event] = []
 
     def assert_no_secret_was_told(self, seed: ChanceSeed) -> None:
@@ -71,8 +98,8 @@ class Tale:
         reveal = next(n for n, x in enumerate(self.events) if isinstance(x, e.HoleCardRevealed))
         future = OtherFuture(seed, self._another_shoe(seed, self.events[:reveal]))
         table, events = self.before, []
-        for command in self.commands:
-            decision = decide(table, command, future)
+        for command, at in self.commands:
+            decision = decide(table, command, future, at)
             table, events = decision.table, [*events, *decision.events]
             if any(isinstance(event, e.HoleCardRevealed) for event in decision.events):
                 break
@@ -100,7 +127,7 @@ class Tale:
         return [*shoe[:hole], unseen[0], *shoe[hole + 1 : drawn], *unseen[1:]]
 
 
-def _refusal(table: Table, command: c.Command, seed: ChanceSeed) -> Rejected | None:
+def _refusal(table: Table, command: AnyCommand, seed: ChanceSeed) -> Rejected | None:
     """Why a command is refused: a reason with a class and a text of its own."""
     try:
         decide(table, command, seed)

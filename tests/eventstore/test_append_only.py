@@ -21,6 +21,9 @@ FORGERIES = [
     "UPDATE log_head SET position = 0",
     "DELETE FROM stream_head",
     "SELECT open_house('mine')",
+    "UPDATE deadline SET due_at = NULL",
+    "INSERT INTO deadline VALUES ('local', 'table-t', 'x', now())",
+    "DELETE FROM deadline",
 ]
 
 

@@ -8,6 +8,7 @@ from shared.eventstore.loader import SNAPSHOT_EVERY, Loaded, Loader
 from shared.eventstore.memory import MemoryStore
 from shared.eventstore.store import Append, EventStore, Recorded, Snapshot
 from shared.kernel.decider import Decider
+from shared.kernel.moments import milliseconds
 from tests.eventstore.appends import HOUSE, NOW
 
 
@@ -18,12 +19,14 @@ class Added(Struct, frozen=True):
 class Sum(Struct, frozen=True):
     stream: str
     total: int = 0
+    last: int = 0
+    """When a number was added last, in milliseconds since the epoch."""
 
 
 CODEC = Codec({"test.added": (1, Added)})
 SUMS: Decider[Sum, Added] = Decider(
     initial=Sum,
-    evolve=lambda state, event: Sum(state.stream, state.total + event.number),
+    evolve=lambda state, event, at: Sum(state.stream, state.total + event.number, at),
     state_type=Sum,
     format="sum.1",
 )
@@ -60,7 +63,7 @@ async def test_a_state_is_the_fold_of_its_events(store: EventStore) -> None:
 
     loaded = await Loader(store, CODEC, SUMS).load(HOUSE, "sum-a")
 
-    assert loaded == Loaded(Sum("sum-a", total(2500)), 2500, 2501)
+    assert loaded == Loaded(Sum("sum-a", total(2500), milliseconds(NOW)), 2500, 2501)
 
 
 @pytest.mark.parametrize("version", [0, 1, 199, 200, 201, 399, 400, 450])
@@ -72,7 +75,8 @@ async def test_any_past_version_from_whatever_is_near(store: EventStore, version
 
     loaded = await loader.load(HOUSE, "sum-a", at_version=version)
 
-    assert loaded == Loaded(Sum("sum-a", total(version)), version, version)
+    last = milliseconds(NOW) if version else 0
+    assert loaded == Loaded(Sum("sum-a", total(version), last), version, version)
     assert (await loader.load(HOUSE, "sum-a")).version == 450
 
 

@@ -2,14 +2,16 @@
 
 import asyncio
 import secrets
+from datetime import timedelta
 
 import psycopg
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from shared.eventstore.memory import MemoryStore
 from shared.eventstore.postgres import PostgresStore
-from shared.eventstore.store import Append, Appended, EventStore, NewEvent
+from shared.eventstore.store import Append, Appended, Deadline, EventStore, NewEvent
 from shared.kernel.chips import ISSUANCE, Posting, bank, in_play, stack, vault
 from shared.kernel.rejected import Rejected
 from tests.conftest import Database
@@ -17,6 +19,8 @@ from tests.eventstore.appends import NOW
 
 STREAMS = ("table-s", "table-t", "vault-ada")
 ACCOUNTS = (ISSUANCE, vault("ada"), stack("t", "ada"), in_play("t"), bank("t"))
+NOON, A_MILLISECOND, A_SECOND = NOW.replace(microsecond=0), timedelta(0, 0, 1000), timedelta(0, 1)
+LATER = NOON + 9 * A_SECOND
 COMMAND_IDS = tuple(f"c{n}" for n in range(12))
 
 amounts = st.integers(-40, 40) | st.integers(-(2**40), 2**40)
@@ -43,7 +47,13 @@ def appends(draw: st.DrawFn, command_id: str) -> Append:
         stream=stream,
         expected_version=draw(st.none() | st.integers(0, 8)),
         events=tuple(draw(st.lists(events(), min_size=1, max_size=4))),
+        deadline=draw(st.just(UNSET) | st.none() | deadlines(stream)),
     )
+
+
+def deadlines(stream: str) -> st.SearchStrategy[Deadline]:
+    due = st.integers(-3, 3).map(lambda n: NOON + n * A_MILLISECOND)
+    return st.builds(Deadline, st.just(stream), st.sampled_from(["1.bets", "1.insurance"]), due)
 
 
 @st.composite
@@ -79,6 +89,9 @@ async def compare(
         answers = await one.append_batch(house, batch, NOW)
         expected = await other.append_batch(house, batch, NOW)
         assert list(map(plain, answers)) == list(map(plain, expected))
+        until = NOON + A_MILLISECOND
+        claimed = await one.claim_deadlines(house, NOON, until, limit=1)
+        assert claimed == await other.claim_deadlines(house, NOON, until, limit=1)
     assert await everything(one, house) == await everything(other, house)
 
 
@@ -95,4 +108,5 @@ async def everything(store: EventStore, house: str) -> object:
         [await store.read_stream(house, stream) for stream in STREAMS],
         [await store.balance(house, account) for account in ACCOUNTS],
         [await store.outcome(house, command_id) for command_id in COMMAND_IDS],
+        [await store.claim_deadlines(house, NOON + n * A_SECOND, LATER) for n in range(2)],
     )

@@ -92,6 +92,20 @@ CREATE TABLE snapshot (
 );
 
 
+-- Until when a stream waits, and for what; a row a stream, without a `due_at` when it waits for
+-- nothing. Whoever says that time is out claims it first, so that two do not do it at once.
+CREATE TABLE deadline (
+    house         text COLLATE "C" NOT NULL,
+    stream        text COLLATE "C" NOT NULL,
+    turn          text NOT NULL,
+    due_at        timestamptz,
+    claimed_until timestamptz,
+    PRIMARY KEY (house, stream)
+) WITH (fillfactor = 50);
+
+CREATE INDEX deadline_due ON deadline (house, due_at) WHERE due_at IS NOT NULL;
+
+
 -- Records a batch of commands, in order, as if one after the other, in one transaction.
 --
 -- Commands, events and postings come as parallel arrays, the events of a command and the postings
@@ -99,6 +113,8 @@ CREATE TABLE snapshot (
 -- and accounts are named once and meant by their place in `streams` and `accounts`.
 -- The ids of a batch differ. An expected version of -1 means: whatever it is. A leaf is the hash of
 -- its envelope; the caller computes it, outside of the lock, and everyone who reads checks it.
+-- `dues` are in milliseconds since the epoch: 0 when the stream waits for nothing any more, -1 when
+-- it waits as before.
 --
 -- The answer is an outcome a command, then its three facts, each as n numbers in a row:
 --   0 accepted           first position · last position · version of the stream
@@ -117,6 +133,8 @@ CREATE FUNCTION append_batch(
     request_hashes    bytea[],
     command_streams   integer[],
     expected_versions bigint[],
+    turns             text[],
+    dues              bigint[],
     last_events       integer[],
     streams           text[],
     event_streams     integer[],
@@ -162,6 +180,7 @@ DECLARE
     lines         integer[];
     new_balances  bigint[];
     moved         boolean[]; -- an account each: whether an accepted command uses it
+    waits         integer[]; -- a stream each: the last command that says what it waits for
 
     event_from    integer := 1;
     posting_from  integer := 1;
@@ -250,6 +269,9 @@ BEGIN
                 posting_from := last_postings[event] + 1;
             END LOOP;
             facts_2[command] := head_position;
+            IF dues[command] >= 0 THEN
+                waits[stream_at] := command;
+            END IF;
             facts_3[command] := versions[stream_at];
         ELSIF outcomes[command] IN (insufficient_chips, unbalanced) THEN
             FOR posting IN posting_from .. posting_last LOOP
@@ -288,12 +310,39 @@ BEGIN
            facts_1[c], facts_2[c]
       FROM generate_series(1, cardinality(command_ids)) AS c
      WHERE outcomes[c] = accepted;
+    INSERT INTO deadline AS d (house, stream, turn, due_at)
+    SELECT in_house, streams[s], turns[waits[s]],
+           CASE WHEN dues[waits[s]] > 0 THEN to_timestamp(dues[waits[s]] / 1000.0) END
+      FROM generate_series(1, cardinality(streams)) AS s
+     WHERE waits[s] IS NOT NULL
+    ON CONFLICT (house, stream) DO UPDATE
+       SET turn = excluded.turn, due_at = excluded.due_at, claimed_until = NULL;
     UPDATE log_head h SET position = head_position, chain = head_chain
      WHERE h.house = in_house AND h.position < head_position;
 
     RETURN outcomes || facts_1 || facts_2 || facts_3;
 END
 $$;
+
+-- The deadlines that are due, the oldest first. Nobody else gets them before `claimed_until`.
+CREATE FUNCTION claim_deadlines(
+    in_house text, in_now timestamptz, in_until timestamptz, most bigint
+) RETURNS TABLE (stream text, turn text, due_at timestamptz)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path = public, pg_temp
+BEGIN ATOMIC
+    WITH due AS MATERIALIZED (
+        SELECT f.stream FROM deadline f
+         WHERE f.house = in_house AND f.due_at <= in_now
+           AND (f.claimed_until IS NULL OR f.claimed_until <= in_now)
+         ORDER BY f.due_at, f.stream LIMIT most FOR UPDATE SKIP LOCKED
+    ), claimed AS (
+        UPDATE deadline d SET claimed_until = in_until FROM due
+         WHERE d.house = in_house AND d.stream = due.stream
+        RETURNING d.stream, d.turn, d.due_at
+    )
+    SELECT c.stream, c.turn, c.due_at FROM claimed c ORDER BY c.due_at, c.stream;
+END;
 
 -- Begins the log of a house; harmless when it is open already.
 CREATE FUNCTION open_house(name text) RETURNS void
@@ -341,8 +390,9 @@ END
 $$;
 GRANT croupier_app TO CURRENT_USER;
 
-REVOKE ALL ON FUNCTION append_batch, open_house FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION append_batch TO croupier_app;
+REVOKE ALL ON FUNCTION append_batch, claim_deadlines, open_house FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION append_batch, claim_deadlines TO croupier_app;
 GRANT USAGE ON SCHEMA public TO croupier_app;
-GRANT SELECT ON log_head, event_log, stream_head, command_outcome, account, posting TO croupier_app;
+GRANT SELECT ON log_head, event_log, stream_head, command_outcome, account, posting, deadline
+    TO croupier_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON snapshot TO croupier_app;

@@ -29,14 +29,15 @@ class Followed:
         Raises whatever `evolve` raises for an event that does not follow.
         """
         self.proof = None
-        before, after = self._table, evolve(self._table, event)
+        before = self._table
+        if before is not None and isinstance(event, e.RoundOpened):
+            yield from _order_faults(before, event)
+            self._round = before, []
+        after = evolve(before, event)
         if before is None:
             yield from _ruleset_faults(after, event)
         else:
             yield from _posting_faults(before, event, sealed, books)
-            if isinstance(event, e.RoundOpened):
-                yield from _order_faults(before, event)
-                self._round = before, []
         if self._round is not None:
             self._round[1].append(event)
             if isinstance(event, e.SeedRevealed):

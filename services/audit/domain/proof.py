@@ -11,7 +11,7 @@ from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Card, is_natural
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.shoe import ALGORITHM, Shoe, commitment
-from services.blackjack.domain.table import Table
+from services.blackjack.domain.table import Betting, Table
 from shared.kernel.rejected import Rejected
 
 
@@ -80,7 +80,7 @@ def prove(before: Table, events: Sequence[e.Event]) -> Proof:
         round=round_id,
         algorithm=opened.shoe,
         decks=table.rules.decks,
-        commitment=opened.sealed.commitment,
+        commitment=opened.commitment,
         seed=revealed.seed,
         client_seeds=opened.client_seeds,
         drawn=revealed.drawn,
@@ -116,14 +116,20 @@ def _seed_faults(table: Table, opened: e.RoundOpened, revealed: e.SeedRevealed) 
     """What is wrong with the seed, apart from the cards."""
     if opened.shoe != ALGORITHM:
         yield f"The shoe was drawn by {opened.shoe}, but only {ALGORITHM} can be checked."
+    stage = table.stage
+    if isinstance(stage, Betting) and stage.next.commitment != opened.commitment:
+        yield (
+            f"The players bet on the commitment {stage.next.commitment}, but the round was opened "
+            f"with {opened.commitment}."
+        )
     if revealed.number != opened.number:
         yield f"Round {opened.number} was opened, but round {revealed.number} was ended."
     secret = _from_hex(revealed.seed)
     if secret is None:
         yield "The revealed seed is not hexadecimal, so no card can be checked."
-    elif commitment(secret) != opened.sealed.commitment:
+    elif commitment(secret) != opened.commitment:
         yield (
-            f"The commitment is {opened.sealed.commitment}, but the revealed seed gives "
+            f"The commitment is {opened.commitment}, but the revealed seed gives "
             f"{commitment(secret)}."
         )
     bet = tuple(seat.client_seed for _, seat in table.seated() if seat.bet and seat.client_seed)

@@ -23,8 +23,8 @@ def sentences(table: Table, event: e.Event) -> Iterator[str]:
         case e.DealerDrew(cards):
             dealer = table.round.dealer + cards
             yield f"The dealer draws {spoken_cards(cards)}: {_total(dealer)}."
-        case e.RoundOpened(sealed=sealed):
-            begin = sealed.commitment[:8]
+        case e.RoundOpened(commitment=commitment):
+            begin = commitment[:8]
             yield f"The shoe is shuffled; the commitment to its seed begins with {begin}."
         case e.SeedRevealed(_, seed, drawn):
             yield f"The seed is revealed and begins with {seed[:8]}; {drawn} cards left the shoe."

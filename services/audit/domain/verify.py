@@ -188,14 +188,17 @@ class Verifier:
         if followed is None:
             self._books.lose_sight()
             return []
+        faults: list[str] = []
         try:
-            faults = list(followed.read(event, line.postings, self._books))
+            for fault in followed.read(event, line.postings, self._books):
+                faults.append(fault)
         except Exception as error:  # whatever the fold raises: it never expects such events
             self._tables[line.stream] = None
             self._books.lose_sight()
             return [
+                *faults,
                 f"The event does not follow from those before it ({error!r}); "
-                f"{line.stream} is not followed further."
+                f"{line.stream} is not followed further.",
             ]
         if followed.proof is not None:
             self._rounds += 1

@@ -11,6 +11,7 @@ OPEN: Final[dict[str, Any]] = {
         "ruleset": "coinlounge",
         "host": "ada",
         "bet": {"min": 10, "max": 200, "step": 10},
+        "clock": {"betting_seconds": 30, "insurance_seconds": 15, "action_seconds": 15},
         "seats": 3,
     },
 }
@@ -27,6 +28,7 @@ TABLE: Final[dict[str, Any]] = {
         "commitment": "c12b7a4f0a9e0c4f5b1f3b6f8f0e6f2d1c9a7b5e3d1f9c7a5b3e1d0f8c6a4b2e",
         "seed": None,
     },
+    "next_commitment": None,
     "dealer": {"cards": ["6c"], "hole": "face_down", "total": 6, "soft": False},
     "seats": [
         {
@@ -50,6 +52,7 @@ TABLE: Final[dict[str, Any]] = {
         }
     ],
     "turn": {"seat": 1, "hand": 0},
+    "clock": {"kind": "action", "due": "2026-01-31T12:00:20.123000Z"},
     "legal_moves": [
         {"type": "hit", "seat": 1, "hand": 0},
         {"type": "stand", "seat": 1, "hand": 0},
@@ -72,6 +75,7 @@ RULESET: Final[dict[str, Any]] = {
     "seats": 7,
     "decks": 6,
     "bet": {"min": 2, "step": 2, "max": 500, "half_of_stack": False},
+    "clock": {"betting_seconds": 25, "insurance_seconds": None, "action_seconds": 20},
     "bankroll": "vault",
     "deals": "server",
     "peek": "never",

@@ -15,13 +15,18 @@ TABLES: Decider[Table | None, Event] = Decider(
     initial=lambda stream: None,
     evolve=evolve,
     state_type=Table,
-    format="table.1",
+    format="table.2",
 )
 
 
 def table_stream(table_id: str) -> str:
     """The stream of a table."""
     return f"table-{table_id}"
+
+
+def table_id(stream: str) -> str:
+    """The table of a stream."""
+    return stream.removeprefix("table-")
 
 
 class Reading:

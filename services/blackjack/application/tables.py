@@ -5,11 +5,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from weakref import WeakValueDictionary
 
+from msgspec import UNSET, UnsetType
+
 from services.blackjack.application.answers import Answer, Answered, EventView
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
+from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.decide import Decision, decide, open_table
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.rejections import TableExists, UnknownTable
@@ -30,7 +33,8 @@ from shared.eventstore.rejections import (
     VersionConflict,
     WaitedTooLong,
 )
-from shared.eventstore.store import Append, Appended, EventStore
+from shared.eventstore.store import Append, Appended, Deadline, EventStore
+from shared.kernel.moments import milliseconds, moment
 from shared.kernel.rejected import Rejected
 
 _TRIES = 3
@@ -60,19 +64,21 @@ class Tables:
 
         Raises UnknownRuleset, RulesetNonsense, Overloaded; TableExists for another body.
         """
-        stream, event = table_stream(table_id), open_table(table_id, command)
+        stream, now = table_stream(table_id), self._clock()
+        event = open_table(table_id, command, self._shoes.fresh(cause.house, table_id, 1))
         async with self._queue(cause.house, stream):
             nothing: Loaded[Table | None] = Loaded(None, 0, 0)
             decision = Decision((event,), evolve(None, event))
             try:
-                return await self._record(cause, stream, canonical(command), nothing, decision)
+                return await self._record(cause, canonical(command), now, nothing, decision)
             except VersionConflict:  # it was opened before
                 first = await self._store.read_stream(cause.house, stream, limit=1)
-        if self._codec.open(first[0]) != event:
+        opened = self._codec.open(first[0])
+        if (opened.ruleset, opened.host) != (event.ruleset, event.host):
             raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
         return Answered(Answer(await self.reading.table(cause.house, table_id), ()), replayed=True)
 
-    async def play(self, cause: Cause, table_id: str, command: c.Command) -> Answered:
+    async def play(self, cause: Cause, table_id: str, command: c.Command | c.TimeOut) -> Answered:
         """One command at a table: it happens wholly or not at all, and once for each cause.
 
         Raises the Rejected that refuses it; UnknownTable, StaleVersion, KeyReused, Overloaded,
@@ -85,9 +91,10 @@ class Tables:
             for attempt in range(1, _TRIES + 1):
                 # A cached table may be behind: what it refuses is judged again on a fresh one.
                 loaded = await self.reading.loader.load(cause.house, stream, fresh=attempt > 1)
+                now = self._clock()
                 try:
-                    decision = self._decide(cause, table_id, loaded, command)
-                    return await self._record(cause, stream, body, loaded, decision, deadline)
+                    decision = self._decide(cause, table_id, now, loaded, command)
+                    return await self._record(cause, body, now, loaded, decision, deadline)
                 except (InsufficientChips, KeyReused, Overloaded, Unreachable, WaitedTooLong):
                     raise
                 except VersionConflict:
@@ -103,7 +110,12 @@ class Tables:
         raise AssertionError("every try returns or raises")
 
     def _decide(
-        self, cause: Cause, table_id: str, loaded: Loaded[Table | None], command: c.Command
+        self,
+        cause: Cause,
+        table_id: str,
+        now: datetime,
+        loaded: Loaded[Table | None],
+        command: c.Command | c.TimeOut,
     ) -> Decision:
         table = loaded.state
         if table is None:
@@ -113,34 +125,35 @@ class Tables:
                 f"The table is at version {loaded.version}, not {cause.if_version}.",
                 actual=loaded.version,
             )
-        seed = self._shoes.open(cause.house, table)
-        decision = decide(table, command, seed)
+        seed = self._shoes.of(cause.house, table)
+        decision = decide(table, command, seed, milliseconds(now))
         self._shoes.keep(seed, running=isinstance(decision.table.stage, Round))
         return decision
 
     async def _record(
         self,
         cause: Cause,
-        stream: str,
         body: bytes,
+        now: datetime,
         loaded: Loaded[Table | None],
         decision: Decision,
         deadline: float | None = None,
     ) -> Answered:
         """Append what was decided, and answer with the table that it gives."""
+        stream = table_stream(decision.table.id)
         sealed = self._codec.seal(
             _legs(stream, loaded.state, decision.events),
             house=cause.house,
             command_id=cause.id,
             command=body,
             actor=cause.actor,
-            time=self._clock(),
+            time=now,
             traceparent=cause.traceparent,
         )
         fingerprint = cause.fingerprint(stream, body)
-        appended = await self._batcher.append(
-            cause.house, Append(cause.id, fingerprint, stream, loaded.version, sealed), deadline
-        )
+        waits = _waits(stream, loaded.state, decision.table)
+        append = Append(cause.id, fingerprint, stream, loaded.version, sealed, waits)
+        appended = await self._batcher.append(cause.house, append, deadline)
         if appended.replayed:
             return await self._replay(cause.house, decision.table.id, appended)
         places = (at for at, new in enumerate(sealed) if new.stream == stream)
@@ -179,6 +192,14 @@ class Tables:
         if lock is None:
             lock = self._queues[house, stream] = Lock()
         return lock
+
+
+def _waits(stream: str, before: Table | None, after: Table) -> Deadline | UnsetType | None:
+    """What the table waits for after a command; UNSET when that is what it waited for before."""
+    wait = waits_for(after)
+    if wait == (before and waits_for(before)):
+        return UNSET
+    return Deadline(stream, wait.turn, moment(wait.due)) if wait else None
 
 
 def _legs(stream: str, table: Table | None, events: Sequence[e.Event]) -> list[Leg]:

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import Meta, Struct
 
-from services.blackjack.domain.rules import BetLimits
+from services.blackjack.domain.rules import BetLimits, Clocks
 from shared.kernel.chips import Chips
 from shared.kernel.ids import Id, whole
 
@@ -137,12 +137,19 @@ class Close(_Command, frozen=True, tag="close"):
     example = {"type": "close"}
 
 
+class TimeOut(Struct, frozen=True, tag_field="type", tag="time_out"):
+    """The clock ran out for this turn. Sent by the clocks alone, recorded like any other."""
+
+    turn: str
+
+
 class Open(Struct, frozen=True, tag_field="type", tag="open", forbid_unknown_fields=True):
     """Open a table. Not sent as a command: putting the table does it."""
 
     ruleset: str
     host: Id | None = None
     bet: BetLimits | None = None
+    clock: Clocks | None = None
     seats: SeatNumber | None = None
 
 

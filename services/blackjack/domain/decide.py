@@ -11,7 +11,7 @@ from services.blackjack.domain.moves import check
 from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
-from services.blackjack.domain.shoe import Seed
+from services.blackjack.domain.shoe import SealedSeed, Seed
 from services.blackjack.domain.table import Betting, Round, Table
 
 
@@ -22,20 +22,23 @@ class Decision(Struct, frozen=True, gc=False):
     table: Table
 
 
-def open_table(table_id: str, command: c.Open) -> e.TableOpened:
-    """The first event of a table. Raises UnknownRuleset, RulesetNonsense."""
-    rules = ruleset(command.ruleset, bet=command.bet, seats=command.seats)
-    return e.TableOpened(table_id, rules, fingerprint(rules), command.host)
+def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpened:
+    """The first event of a table, with the seed of its first round, sealed.
+
+    Raises UnknownRuleset, RulesetNonsense.
+    """
+    rules = ruleset(command.ruleset, bet=command.bet, clock=command.clock, seats=command.seats)
+    return e.TableOpened(table_id, rules, fingerprint(rules), command.host, first)
 
 
-def decide(table: Table, command: c.Command, seed: Seed) -> Decision:
+def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 0) -> Decision:
     """The events of a command at a table. Raises the Rejected that `check` finds.
 
-    `seed` is the sealed chance of the running round, or a fresh one between rounds. The same
-    table, command and seed give the same events.
+    `seed` is the chance of the running round or the next, `now` the time in milliseconds since
+    the epoch. The same table, command, seed and time give the same events.
     """
     check(table, command)
-    play = r.Play(table, seed)
+    play = r.Play(table, seed, now)
     match command:
         case c.Hit() | c.Stand() | c.DoubleDown() | c.Split() | c.Surrender():
             _play_hand(play, command)
@@ -45,6 +48,8 @@ def decide(table: Table, command: c.Command, seed: Seed) -> Decision:
             _insurance(play, command)
         case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
             _at_the_seat(play, command)
+        case c.TimeOut():
+            _time_out(play)
         case _:
             assert_never(command)
     return Decision(tuple(play.events), play.table)
@@ -122,11 +127,29 @@ def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -
             play.tell(e.ChipsBoughtIn(seat, amount))
         case c.CashOut(seat, amount):
             play.tell(e.ChipsCashedOut(seat, amount))
+            _deal_if_ready(play)
         case c.Leave(seat):
             _leave(play, seat)
             _deal_if_ready(play)
         case _:
             assert_never(command)
+
+
+def _time_out(play: r.Play) -> None:
+    """Nobody acted in time. It never adds risk: no bet, no insurance, no card."""
+    table = play.table
+    if isinstance(table.stage, Betting):
+        for number, seat in table.seated():
+            if not seat.bet and not seat.sits_out:
+                play.tell(e.SeatSatOut(number))
+        r.deal(play)
+    elif table.round.offers:
+        for number in table.round.offers:
+            play.tell(e.InsuranceDeclined(number))
+        r.peek(play)
+    elif turn := table.turn():
+        play.tell(e.HandStood(*turn))
+        r.advance(play)
 
 
 def _leave(play: r.Play, number: int) -> None:
@@ -170,6 +193,11 @@ def _deal_if_ready(play: r.Play) -> None:
     table = play.table
     if not isinstance(table.stage, Betting) or table.rules.deals == "host":
         return
-    seats = [seat for _, seat in table.seated()]
-    if any(seat.bet for seat in seats) and all(seat.bet or seat.sits_out for seat in seats):
+    somebody_bets = False
+    for _, seat in table.seated():
+        if seat.bet:
+            somebody_bets = True
+        elif not seat.sits_out and table.rules.bets(seat.stack):
+            return  # a seat whose stack allows no bet spectates, this one may still bet
+    if somebody_bets:
         r.deal(play)

@@ -1,6 +1,6 @@
 """What happened at a table. Events are forever: a changed one gets a new version and an upcaster.
 
-No event holds a secret. The seed travels sealed until `SeedRevealed`; the hole card has no value
+No event holds a secret. A seed travels sealed until `SeedRevealed`; the hole card has no value
 until `HoleCardRevealed`.
 """
 
@@ -16,10 +16,13 @@ Outcome: TypeAlias = Literal["natural", "win", "push", "loss", "bust", "surrende
 
 
 class TableOpened(Struct, frozen=True, gc=False):
+    """`next` is the seed of the first round: committed to before anybody can bet on it."""
+
     table: str
     ruleset: Ruleset
     ruleset_sha256: str
     host: str | None
+    next: SealedSeed
 
 
 class TableWasClosed(Struct, frozen=True, gc=False):
@@ -74,11 +77,12 @@ class SeatSatOut(Struct, frozen=True, gc=False):
 
 
 class RoundOpened(Struct, frozen=True, gc=False):
-    """The shoe is committed to. `client_seeds` are in seat order."""
+    """Bets are closed. The order of the shoe follows from the seed that was committed to before
+    the first of them, and from the `client_seeds`, in seat order."""
 
     number: int
     shoe: str
-    sealed: SealedSeed
+    commitment: str
     client_seeds: tuple[str, ...]
 
 
@@ -161,11 +165,13 @@ class DealerDrew(Struct, frozen=True, gc=False):
 
 
 class SeedRevealed(Struct, frozen=True, gc=False):
-    """The round is over. `seed` in hex opens the commitment; `drawn` cards left the shoe."""
+    """The round is over. `seed` in hex opens the commitment; `drawn` cards left the shoe. `next`
+    is the seed of the round after, committed to before anybody can bet on it."""
 
     number: int
     seed: str
     drawn: int
+    next: SealedSeed
 
 
 HandEvent: TypeAlias = CardDealt | HandStood | HandSettled | HandDoubled | HandSplit

@@ -11,35 +11,39 @@ from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, 
 T = TypeVar("T")
 
 
-def evolve(table: Table | None, event: e.Event) -> Table:
-    """The table after the event. The first event of a stream opens it."""
+def evolve(table: Table | None, event: e.Event, at: int = 0) -> Table:
+    """The table after the event. The first event of a stream opens it.
+
+    `at` is when it happened, in milliseconds since the epoch; only clocks look at it.
+    """
     if table is None:
         return _opened(event)
-    return _FOLDS[type(event)](table, event)
+    return _FOLDS[type(event)](table, event, at)
 
 
-def _card_dealt(table: Table, event: e.CardDealt) -> Table:
+def _card_dealt(table: Table, event: e.CardDealt, at: int) -> Table:
     seat = table.seat(event.seat)
     hand = seat.hands[event.hand]
     hand = replace(hand, cards=(*hand.cards, event.card))
     seats = _swap(table.seats, event.seat - 1, _with_hand(seat, event.hand, hand))
     round = table.round
-    return replace(table, seats=seats, stage=replace(round, drawn=round.drawn + 1))
+    return replace(table, seats=seats, stage=replace(round, drawn=round.drawn + 1, since=at))
 
 
-def _hand_stood(table: Table, event: e.HandStood) -> Table:
+def _hand_stood(table: Table, event: e.HandStood, at: int) -> Table:
     seat = table.seat(event.seat)
     hand = replace(seat.hands[event.hand], status="stood")
-    return _place(table, event.seat, _with_hand(seat, event.hand, hand))
+    return _acted(table, event.seat, _with_hand(seat, event.hand, hand), at)
 
 
-def _hand_settled(table: Table, event: e.HandSettled) -> Table:
+def _hand_settled(table: Table, event: e.HandSettled, at: int) -> Table:
     seat, payout = table.seat(event.seat), event.payout
     hand = replace(seat.hands[event.hand], status="settled", outcome=event.outcome, payout=payout)
-    return _place(table, event.seat, _with_hand(seat, event.hand, hand, stack=seat.stack + payout))
+    seat = _with_hand(seat, event.hand, hand, stack=seat.stack + payout)
+    return _acted(table, event.seat, seat, at)
 
 
-def _hand_doubled(table: Table, event: e.HandDoubled) -> Table:
+def _hand_doubled(table: Table, event: e.HandDoubled, at: int) -> Table:
     seat = table.seat(event.seat)
     hand = seat.hands[event.hand]
     hand = replace(hand, stake=hand.stake + event.stake)
@@ -47,7 +51,7 @@ def _hand_doubled(table: Table, event: e.HandDoubled) -> Table:
     return _place(table, event.seat, _with_hand(seat, event.hand, hand, stack=stack))
 
 
-def _hand_split(table: Table, event: e.HandSplit) -> Table:
+def _hand_split(table: Table, event: e.HandSplit, at: int) -> Table:
     seat = table.seat(event.seat)
     before, split, after = _around(seat.hands, event.hand)
     first, second = split.cards
@@ -59,63 +63,66 @@ def _hand_split(table: Table, event: e.HandSplit) -> Table:
     return _place(table, event.seat, seat)
 
 
-def _round_opened(table: Table, event: e.RoundOpened) -> Table:
-    stage = Round(number=event.number, sealed=event.sealed, client_seeds=event.client_seeds)
+def _round_opened(table: Table, event: e.RoundOpened, at: int) -> Table:
+    assert isinstance(table.stage, Betting), "a round follows bets"
+    sealed = table.stage.next
+    stage = Round(number=event.number, sealed=sealed, client_seeds=event.client_seeds)
     return replace(table, stage=stage, rounds=event.number)
 
 
-def _hands_dealt(table: Table, event: e.HandsDealt) -> Table:
+def _hands_dealt(table: Table, event: e.HandsDealt, at: int) -> Table:
     seats = [seat and replace(seat, hands=()) for seat in table.seats]
     for number, first, second in event.hands:
         seat = table.seat(number)
         seats[number - 1] = replace(seat, hands=(Hand(cards=(first, second), stake=seat.bet),))
     last = 2 * len(event.hands) + 1
-    stage = replace(table.round, dealer=(event.upcard,), hole_at=last, drawn=last + 1)
+    stage = replace(table.round, dealer=(event.upcard,), hole_at=last, drawn=last + 1, since=at)
     return replace(table, seats=tuple(seats), stage=stage)
 
 
-def _hole_card_revealed(table: Table, event: e.HoleCardRevealed) -> Table:
+def _hole_card_revealed(table: Table, event: e.HoleCardRevealed, at: int) -> Table:
     round = table.round
     return replace(table, stage=replace(round, dealer=(*round.dealer, event.card)))
 
 
-def _dealer_drew(table: Table, event: e.DealerDrew) -> Table:
+def _dealer_drew(table: Table, event: e.DealerDrew, at: int) -> Table:
     round, cards = table.round, event.cards
     drawn = round.drawn + len(cards)
     return replace(table, stage=replace(round, dealer=round.dealer + cards, drawn=drawn))
 
 
-def _seed_revealed(table: Table, event: e.SeedRevealed) -> Table:
+def _seed_revealed(table: Table, event: e.SeedRevealed, at: int) -> Table:
+    stage = Betting(next=event.next, last=replace(table.round, seed=event.seed))
     seats = tuple(
         [seat and replace(seat, bet=0, client_seed=None, sits_out=False) for seat in table.seats]
     )
-    return replace(table, seats=seats, stage=Betting(last=replace(table.round, seed=event.seed)))
+    return replace(table, seats=seats, stage=stage)
 
 
-def _dealer_peeked(table: Table, event: e.DealerPeeked) -> Table:
-    return replace(table, stage=replace(table.round, peeked=True))
+def _dealer_peeked(table: Table, event: e.DealerPeeked, at: int) -> Table:
+    return replace(table, stage=replace(table.round, peeked=True, since=at))
 
 
-def _insurance_offered(table: Table, event: e.InsuranceOffered) -> Table:
+def _insurance_offered(table: Table, event: e.InsuranceOffered, at: int) -> Table:
     return replace(table, stage=replace(table.round, offers=event.seats))
 
 
-def _insurance_bought(table: Table, event: e.InsuranceBought) -> Table:
+def _insurance_bought(table: Table, event: e.InsuranceBought, at: int) -> Table:
     seat = table.seat(event.seat)
     seat = replace(seat, stack=seat.stack - event.stake, insurance=event.stake)
     return _answered(_place(table, event.seat, seat), event.seat)
 
 
-def _insurance_declined(table: Table, event: e.InsuranceDeclined) -> Table:
+def _insurance_declined(table: Table, event: e.InsuranceDeclined, at: int) -> Table:
     return _answered(table, event.seat)
 
 
-def _insurance_settled(table: Table, event: e.InsuranceSettled) -> Table:
+def _insurance_settled(table: Table, event: e.InsuranceSettled, at: int) -> Table:
     seat = table.seat(event.seat)
     return _place(table, event.seat, replace(seat, stack=seat.stack + event.payout, insurance=0))
 
 
-def _bet_placed(table: Table, event: e.BetPlaced) -> Table:
+def _bet_placed(table: Table, event: e.BetPlaced, at: int) -> Table:
     seat, amount = table.seat(event.seat), event.amount
     seat = replace(
         seat,
@@ -124,56 +131,62 @@ def _bet_placed(table: Table, event: e.BetPlaced) -> Table:
         client_seed=event.client_seed,
         sits_out=False,
     )
-    return _place(table, event.seat, seat)
+    table = _place(table, event.seat, seat)
+    stage = table.stage
+    assert isinstance(stage, Betting), "bets come before the cards"
+    return table if stage.since is not None else replace(table, stage=replace(stage, since=at))
 
 
-def _bet_withdrawn(table: Table, event: e.BetWithdrawn) -> Table:
+def _bet_withdrawn(table: Table, event: e.BetWithdrawn, at: int) -> Table:
     seat = table.seat(event.seat)
     seat = replace(seat, stack=seat.stack + event.amount, bet=0, client_seed=None)
-    return _place(table, event.seat, seat)
+    table = _place(table, event.seat, seat)
+    if any(other.bet for _, other in table.seated()):
+        return table
+    return replace(table, stage=replace(table.stage, since=None))
 
 
-def _seat_sat_out(table: Table, event: e.SeatSatOut) -> Table:
+def _seat_sat_out(table: Table, event: e.SeatSatOut, at: int) -> Table:
     return _place(table, event.seat, replace(table.seat(event.seat), sits_out=True))
 
 
-def _player_sat(table: Table, event: e.PlayerSat) -> Table:
+def _player_sat(table: Table, event: e.PlayerSat, at: int) -> Table:
     since = 1 + max((seat.since for _, seat in table.seated()), default=0)
     seat = Seat(player=event.player, stack=event.buy_in, since=since)
     return _place(table, event.seat, seat)
 
 
-def _chips_bought_in(table: Table, event: e.ChipsBoughtIn) -> Table:
+def _chips_bought_in(table: Table, event: e.ChipsBoughtIn, at: int) -> Table:
     seat = table.seat(event.seat)
     return _place(table, event.seat, replace(seat, stack=seat.stack + event.amount))
 
 
-def _chips_cashed_out(table: Table, event: e.ChipsCashedOut) -> Table:
+def _chips_cashed_out(table: Table, event: e.ChipsCashedOut, at: int) -> Table:
     seat = table.seat(event.seat)
     return _place(table, event.seat, replace(seat, stack=seat.stack - event.amount))
 
 
-def _player_leaving(table: Table, event: e.PlayerLeaving) -> Table:
+def _player_leaving(table: Table, event: e.PlayerLeaving, at: int) -> Table:
     return _place(table, event.seat, replace(table.seat(event.seat), leaving=True))
 
 
-def _player_left(table: Table, event: e.PlayerLeft) -> Table:
+def _player_left(table: Table, event: e.PlayerLeft, at: int) -> Table:
     return _place(table, event.seat, None)
 
 
-def _host_moved(table: Table, event: e.HostMoved) -> Table:
+def _host_moved(table: Table, event: e.HostMoved, at: int) -> Table:
     return replace(table, host=event.host)
 
 
-def _table_opened(table: Table, event: e.TableOpened) -> Table:
+def _table_opened(table: Table, event: e.TableOpened, at: int) -> Table:
     raise ValueError(f"table {table.id} is open already")
 
 
-def _table_was_closed(table: Table, event: e.TableWasClosed) -> Table:
+def _table_was_closed(table: Table, event: e.TableWasClosed, at: int) -> Table:
     return replace(table, stage=Closed())
 
 
-_FOLDS: Final[dict[type[e.Event], Callable[[Table, Any], Table]]] = {
+_FOLDS: Final[dict[type[e.Event], Callable[[Table, Any, int], Table]]] = {
     e.CardDealt: _card_dealt,
     e.HandStood: _hand_stood,
     e.HandSettled: _hand_settled,
@@ -208,7 +221,13 @@ def _opened(event: e.Event) -> Table:
     if not isinstance(event, e.TableOpened):
         raise ValueError(f"a table begins with TableOpened, not with {type(event).__name__}")
     rules = event.ruleset
-    return Table(id=event.table, rules=rules, host=event.host, seats=(None,) * rules.seats)
+    return Table(
+        id=event.table,
+        rules=rules,
+        host=event.host,
+        seats=(None,) * rules.seats,
+        stage=Betting(next=event.next),
+    )
 
 
 def _answered(table: Table, number: int) -> Table:
@@ -218,6 +237,12 @@ def _answered(table: Table, number: int) -> Table:
 
 def _place(table: Table, number: int, seat: Seat | None) -> Table:
     return replace(table, seats=_swap(table.seats, number - 1, seat))
+
+
+def _acted(table: Table, number: int, seat: Seat, at: int) -> Table:
+    """The seat has changed by a decision: the next one has its time from now on."""
+    seats = _swap(table.seats, number - 1, seat)
+    return replace(table, seats=seats, stage=replace(table.round, since=at))
 
 
 def _with_hand(seat: Seat, index: int, hand: Hand, **changes: int) -> Seat:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import rejections as no
+from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.settlement import insurance_price
 from services.blackjack.domain.table import Closed, Hand, Round, Seat, Table
 from shared.kernel.chips import MOST_CHIPS
@@ -30,7 +31,7 @@ class Move(Struct, frozen=True, omit_defaults=True):
     step: int | None = None
 
 
-def check(table: Table, command: c.Command) -> None:
+def check(table: Table, command: c.Command | c.TimeOut) -> None:
     """Returns when the command is legal now, raises the reason when it is not."""
     if isinstance(table.stage, Closed):
         raise no.TableClosed(f"Table {table.id} is closed.")
@@ -43,6 +44,10 @@ def check(table: Table, command: c.Command) -> None:
             _check_between_rounds(table, command)
         case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
             _check_seat(table, command)
+        case c.TimeOut(turn):
+            wait = waits_for(table)
+            if wait is None or wait.turn != turn:
+                raise no.TooLate(f"The clock of turn {turn} was answered before it ran out.")
         case _:
             assert_never(command)
 

@@ -161,6 +161,13 @@ class NotEnoughChips(Rejected):
     """
 
 
+class TooLate(Rejected):
+    """The clock was answered.
+
+    A time-out names the turn it was set for; the table has moved on and it does nothing.
+    """
+
+
 class AlreadyLeaving(Rejected):
     """The seat is leaving.
 

@@ -19,16 +19,17 @@ from services.blackjack.domain.table import Hand, Table
 class Play:
     """The table in the hands of the dealer: what happens is told, folded in and collected."""
 
-    def __init__(self, table: Table, seed: Seed) -> None:
+    def __init__(self, table: Table, seed: Seed, now: int) -> None:
         self.table = table
         self.seed = seed
+        self.now = now
         self.events: list[e.Event] = []
         self._shoe: Sequence[Card] | None = None
 
     def tell(self, event: e.Event) -> None:
         """Something happened."""
         self.events.append(event)
-        self.table = evolve(self.table, event)
+        self.table = evolve(self.table, event, self.now)
 
     def shoe(self) -> Sequence[Card]:
         """The cards of the running round: a command touches one round at most."""
@@ -48,13 +49,14 @@ class Play:
 
 
 def deal(play: Play) -> None:
-    """Commit to the shoe, deal two cards each, and go on to the first decision."""
+    """Close the bets, deal two cards each, and go on to the first decision."""
     table = play.table
     bettors = [(number, seat) for number, seat in table.seated() if seat.bet]
-    client_seeds = tuple(seat.client_seed for _, seat in bettors if seat.client_seed)
-    play.tell(e.RoundOpened(table.rounds + 1, ALGORITHM, play.seed.sealed, client_seeds))
+    client_seeds = tuple([seat.client_seed for _, seat in bettors if seat.client_seed])
+    commitment = play.seed.sealed.commitment
+    play.tell(e.RoundOpened(table.rounds + 1, ALGORITHM, commitment, client_seeds))
     shoe, count = play.shoe(), len(bettors)
-    hands = tuple((n, shoe[at], shoe[count + 1 + at]) for at, (n, _) in enumerate(bettors))
+    hands = tuple([(n, shoe[at], shoe[count + 1 + at]) for at, (n, _) in enumerate(bettors)])
     play.tell(e.HandsDealt(hands, upcard=shoe[count]))
     rules = play.table.rules
     if rules.insurance == "before_play" and rules.insures(shoe[count]):
@@ -75,7 +77,7 @@ def peek(play: Play) -> None:
         _settle_insurance(play, natural)
         if natural:
             play.tell(e.HoleCardRevealed(hole))
-            _settle_hands(play)
+            _settle_hands(play, _live_hands(play.table))
             _end(play)
             return
     for number, seat in play.table.seated():
@@ -134,17 +136,23 @@ def _may_insure_on_turn(table: Table, number: int) -> bool:
 def _dealer(play: Play) -> None:
     """All hands are closed: reveal the hole card, draw to 17 if a live hand needs it, settle."""
     play.tell(e.HoleCardRevealed(play.hole()))
-    dealer = play.table.round.dealer
-    natural = is_natural(dealer)
-    if not natural and any(
-        hand.status == "stood" and not hand.is_natural
-        for _, seat in play.table.seated()
-        for hand in seat.hands
-    ):
+    natural = is_natural(play.table.round.dealer)
+    live = _live_hands(play.table)
+    if not natural and [hand for _, _, hand in live if not hand.is_natural]:
         _draw_to_17(play)
     _settle_insurance(play, natural)
-    _settle_hands(play)
+    _settle_hands(play, live)
     _end(play)
+
+
+def _live_hands(table: Table) -> list[tuple[int, int, Hand]]:
+    """Seat, index and hand of all that is not settled yet."""
+    return [
+        (number, index, hand)
+        for number, seat in table.seated()
+        for index, hand in enumerate(seat.hands)
+        if hand.status != "settled"
+    ]
 
 
 def _draw_to_17(play: Play) -> None:
@@ -162,12 +170,10 @@ def _settle_insurance(play: Play, natural: bool) -> None:
             play.tell(e.InsuranceSettled(number, stake, insurance_payout(stake, natural)))
 
 
-def _settle_hands(play: Play) -> None:
+def _settle_hands(play: Play, live: list[tuple[int, int, Hand]]) -> None:
     dealer = play.table.round.dealer
-    for number, seat in play.table.seated():
-        for index, hand in enumerate(seat.hands):
-            if hand.status != "settled":
-                _settle(play, number, index, hand, outcome(hand, dealer))
+    for number, index, hand in live:
+        _settle(play, number, index, hand, outcome(hand, dealer))
 
 
 def _settle(play: Play, number: int, index: int, hand: Hand, result: e.Outcome) -> None:
@@ -175,9 +181,9 @@ def _settle(play: Play, number: int, index: int, hand: Hand, result: e.Outcome) 
 
 
 def _end(play: Play) -> None:
-    """Open the seed, and let those go who asked to leave."""
-    round = play.table.round
-    play.tell(e.SeedRevealed(round.number, play.seed.secret.hex(), round.drawn))
+    """Open the seed, commit to the next, and let those go who asked to leave."""
+    round, seed = play.table.round, play.seed
+    play.tell(e.SeedRevealed(round.number, seed.secret.hex(), round.drawn, seed.successor()))
     for number, seat in play.table.seated():
         if seat.leaving:
             play.tell(e.PlayerLeft(number, seat.player, seat.stack))

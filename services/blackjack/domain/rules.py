@@ -21,6 +21,21 @@ class BetLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the most is (also) half of the player's stack, rounded down."""
 
 
+Seconds = Annotated[int, Meta(ge=1, le=3600)]
+
+
+class Clocks(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long a table waits, in seconds; null for ever.
+
+    `betting` from the first bet until the deal, `insurance` until the open offers are declined,
+    `action` until a hand stands by time-out.
+    """
+
+    betting_seconds: Seconds | None = None
+    insurance_seconds: Seconds | None = None
+    action_seconds: Seconds | None = None
+
+
 class Ruleset(Struct, frozen=True, kw_only=True):
     """A game, as data. Field by field the table of the published rules."""
 
@@ -30,6 +45,7 @@ class Ruleset(Struct, frozen=True, kw_only=True):
     seats: Annotated[int, Meta(ge=1, le=7)]
     decks: Annotated[int, Meta(ge=1, le=8)]
     bet: BetLimits
+    clock: Clocks
     bankroll: Literal["vault", "session"]
     """`vault`: chips come from the player's vault and go back to it. `session`: play chips granted
     for the session; they can be neither withdrawn nor transferred."""
@@ -102,6 +118,10 @@ def validate(ruleset: Ruleset) -> Ruleset:
         raise RulesetNonsense(f"The most, {bet.max}, is less than the least bet, {bet.min}.")
     if not ruleset.natural_rounds_down and (bet.min % 2 or bet.step % 2):
         raise RulesetNonsense("An exact 3:2 needs an even least bet and an even step.")
+    if ruleset.peek == "never" and ruleset.naturals_settle == "before_play":
+        raise RulesetNonsense("Naturals settle before play only when the dealer peeks.")
+    if ruleset.peek == "never" and ruleset.insurance == "before_play":
+        raise RulesetNonsense("Insurance before play needs a dealer who peeks.")
     if most_cards(ruleset) > 52 * ruleset.decks:
         raise RulesetNonsense(
             f"A round may need {most_cards(ruleset)} cards, the shoe has {52 * ruleset.decks}."

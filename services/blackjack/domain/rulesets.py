@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from services.blackjack.domain.rejections import RulesetNonsense, UnknownRuleset
-from services.blackjack.domain.rules import BetLimits, Ruleset, validate
+from services.blackjack.domain.rules import BetLimits, Clocks, Ruleset, validate
 
 A2G: Final = Ruleset(
     name="a2g",
@@ -14,6 +14,7 @@ A2G: Final = Ruleset(
     seats=7,
     decks=6,
     bet=BetLimits(min=2, max=500, step=2),
+    clock=Clocks(betting_seconds=25, action_seconds=20),
     bankroll="vault",
     deals="server",
     peek="never",
@@ -35,6 +36,7 @@ COINLOUNGE: Final = Ruleset(
     seats=5,
     decks=6,
     bet=BetLimits(min=1, max=500),
+    clock=Clocks(betting_seconds=25, insurance_seconds=25, action_seconds=25),
     bankroll="vault",
     deals="host",
     peek="ace_or_ten",
@@ -56,6 +58,7 @@ CLASSIC: Final = Ruleset(
     seats=1,
     decks=1,
     bet=BetLimits(min=5, half_of_stack=True),
+    clock=Clocks(),
     bankroll="vault",
     deals="server",
     peek="always",
@@ -77,6 +80,7 @@ EUROPEAN: Final = Ruleset(
     seats=7,
     decks=6,
     bet=BetLimits(min=2, max=500, step=2),
+    clock=Clocks(),
     bankroll="session",
     deals="server",
     peek="never",
@@ -94,7 +98,13 @@ EUROPEAN: Final = Ruleset(
 PUBLISHED: Final = {game.name: validate(game) for game in (A2G, COINLOUNGE, CLASSIC, EUROPEAN)}
 
 
-def ruleset(name: str, *, bet: BetLimits | None = None, seats: int | None = None) -> Ruleset:
+def ruleset(
+    name: str,
+    *,
+    bet: BetLimits | None = None,
+    clock: Clocks | None = None,
+    seats: int | None = None,
+) -> Ruleset:
     """A published ruleset with a table's own limits. Raises UnknownRuleset, RulesetNonsense."""
     if name not in PUBLISHED:
         raise UnknownRuleset(f"There is no {name!r}; there are {', '.join(PUBLISHED)}.")
@@ -103,4 +113,11 @@ def ruleset(name: str, *, bet: BetLimits | None = None, seats: int | None = None
         raise RulesetNonsense(
             f"{published.title} has at most {published.seats} seats, not {seats}."
         )
-    return validate(replace(published, bet=bet or published.bet, seats=seats or published.seats))
+    return validate(
+        replace(
+            published,
+            bet=bet or published.bet,
+            clock=clock or published.clock,
+            seats=seats or published.seats,
+        )
+    )

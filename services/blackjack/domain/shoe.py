@@ -35,6 +35,9 @@ class Seed(Protocol):
     def secret(self) -> bytes:
         """The seed itself, 32 bytes."""
 
+    def successor(self) -> SealedSeed:
+        """A fresh seed for the round after, sealed."""
+
     def shoe(self, decks: int, round_id: str, client_seeds: tuple[str, ...]) -> Sequence[Card]:
         """The cards of this round in the order they are drawn."""
 
@@ -68,7 +71,7 @@ class Shoe(Sequence[Card]):
 
 
 def commitment(secret: bytes) -> str:
-    """SHA-256 of the seed in hex: published when the round opens, checked when it ends."""
+    """SHA-256 of the seed in hex: published before the first bet, checked when the round ends."""
     return sha256(secret).hexdigest()
 
 

@@ -51,6 +51,8 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
     number: int
     sealed: SealedSeed
     client_seeds: tuple[str, ...]
+    since: int = 0
+    """When the last decision was made, in milliseconds since the epoch."""
     drawn: int = 0
     dealer: Cards = ()
     """The dealer's open cards: the upcard, then the hole card once revealed, then the draws."""
@@ -65,7 +67,11 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
 class Betting(Struct, frozen=True, gc=False, tag="betting"):
     """Between rounds. `last` is the round before, open to the eye until the next deal."""
 
+    next: SealedSeed
+    """What the order of the next shoe will follow from."""
     last: Round | None = None
+    since: int | None = None
+    """When the first bet lay on the table, in milliseconds since the epoch."""
 
 
 class Closed(Struct, frozen=True, gc=False, tag="closed"):
@@ -83,7 +89,7 @@ class Table(Struct, frozen=True, gc=False):
     rules: Ruleset
     host: str | None
     seats: Seats
-    stage: Stage = Betting()
+    stage: Stage
     rounds: int = 0
     """How many rounds have been opened."""
 

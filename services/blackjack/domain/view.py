@@ -1,13 +1,16 @@
 """The table as anybody may see it. Clients and computer players get this and nothing else."""
 
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
 from services.blackjack.domain.cards import Card, Cards, is_soft, total
+from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.events import Outcome
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
+from shared.kernel.moments import moment
 
 Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
 
@@ -63,8 +66,17 @@ class Turn(Struct, frozen=True):
     hand: int
 
 
+class ClockView(Struct, frozen=True):
+    """Until when the table waits, and for what: then seats sit out, decline or stand."""
+
+    kind: Literal["betting", "insurance", "action"]
+    due: datetime
+
+
 class TableView(Struct, frozen=True):
     """A table at a version, with everything that may be done now.
+
+    `next_commitment` is that of the round to bet on; a running round has its own.
 
     `version` is the number of its events, `position` the place of the last of them in the log.
     """
@@ -76,9 +88,11 @@ class TableView(Struct, frozen=True):
     phase: Phase
     host: str | None
     round: RoundView | None
+    next_commitment: str | None
     dealer: DealerView | None
     seats: tuple[SeatView, ...]
     turn: Turn | None
+    clock: ClockView | None
     legal_moves: list[Move]
 
 
@@ -95,9 +109,11 @@ def view(table: Table, version: int, position: int) -> TableView:
         phase=phase(table),
         host=table.host,
         round=_round(table, current) if isinstance(current, Round) else None,
+        next_commitment=stage.next.commitment if isinstance(stage, Betting) else None,
         dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
         seats=tuple(_seat(number, seat) for number, seat in table.seated()),
         turn=Turn(*turn) if turn else None,
+        clock=_clock(table),
         legal_moves=legal_moves(table),
     )
 
@@ -111,6 +127,13 @@ def phase(table: Table) -> Phase:
             return "closed"
         case Round(offers=offers):
             return "insurance" if offers else "player_turn"
+
+
+def _clock(table: Table) -> ClockView | None:
+    wait = waits_for(table)
+    if wait is None:
+        return None
+    return ClockView(wait.kind, moment(wait.due))
 
 
 def _round(table: Table, round: Round) -> RoundView:

@@ -1,0 +1,51 @@
+"""Time-outs: what happens at a table where nobody acts. Any worker may fire any of them."""
+
+from asyncio import gather
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from services.blackjack.application.reading import table_id
+from services.blackjack.application.tables import Tables
+from services.blackjack.domain.commands import TimeOut
+from shared.eventstore.cause import Cause
+from shared.eventstore.store import Deadline, EventStore
+from shared.kernel.rejected import Rejected
+
+CLAIM = timedelta(seconds=2)
+"""How long a claimed deadline is ours: another worker fires it then, should we have died."""
+
+_MOST_AT_ONCE = 64
+
+
+class Clocks:
+    """Fires deadlines as recorded commands. `late` is told by how much each was late."""
+
+    def __init__(
+        self,
+        store: EventStore,
+        tables: Tables,
+        clock: Callable[[], datetime],
+        late: Callable[[timedelta], None],
+    ) -> None:
+        self._store = store
+        self._tables = tables
+        self._clock = clock
+        self._late = late
+
+    async def fire_due(self, house: str) -> int:
+        """Fire what is due in a house, once over all workers. Returns how many were found."""
+        now = self._clock()
+        due = await self._store.claim_deadlines(house, now, now + CLAIM, _MOST_AT_ONCE)
+        await gather(*(self._fire(house, deadline) for deadline in due))
+        return len(due)
+
+    async def _fire(self, house: str, deadline: Deadline) -> None:
+        # One turn times out once. No caller's key has a space, so none can take this one.
+        cause = Cause(house=house, actor="clock", id=f"time-out {deadline.stream} {deadline.turn}")
+        command = TimeOut(deadline.turn)
+        try:
+            answered = await self._tables.play(cause, table_id(deadline.stream), command)
+        except Rejected:
+            return  # somebody acted in time, or the claim runs out and it is tried again
+        if not answered.replayed:
+            self._late(self._clock() - deadline.due)

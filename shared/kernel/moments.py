@@ -1,0 +1,17 @@
+"""Moments as the domain knows them: whole milliseconds since the epoch. No clock is read here."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+def milliseconds(time: datetime) -> int:
+    """The whole milliseconds from the epoch to a time, which has a time zone."""
+    return (time - _EPOCH) // _MILLISECOND
+
+
+def moment(milliseconds: int) -> datetime:
+    """The time so many milliseconds after the epoch, in UTC."""
+    return _EPOCH + milliseconds * _MILLISECOND
