@@ -50,6 +50,10 @@ format: .venv/ready-to-develop  ## Format the code and sort its imports
 bench: .venv/ready-to-develop  ## Compare speed with a plain service and with the database alone (ARGS=--help)
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
 
+.PHONY: simulate
+simulate: .venv/ready-to-develop  ## Play everything from a seed while it breaks, and judge it (SEED=1 MINUTES=5)
+	@$(BIN)/python -m tests.simulation --minutes=$(or $(MINUTES),1) $(if $(SEED),--seed=$(SEED)) $(ARGS)
+
 ##@ Keep
 
 .PHONY: setup

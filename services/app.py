@@ -1,7 +1,7 @@
 """The HTTP process: builds everything once and mounts each context's routes."""
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -16,18 +16,23 @@ from redis.asyncio import Redis
 from services.audit import api as audit_api
 from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
+from services.blackjack.api import history as history_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
-from services.blackjack.projections import Catalogue
+from services.blackjack.projections.hands import Hands
+from services.blackjack.projections.returns import Returns
+from services.blackjack.projections.rounds import Rounds
+from services.blackjack.projections.tables import TableList
 from services.ledger import api as ledger_api
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.ledger.application import Ledger
 from services.ledger.projections import Books
 from services.settings import Settings
 from shared.eventstore.batcher import Batcher
+from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Unreachable
@@ -73,6 +78,16 @@ class Health(Struct, frozen=True):
     redis: Literal["connected", "absent"]
 
 
+_PUBLISHED: Final[dict[str, Any]] = {
+    **tables_api.PUBLISHED,
+    **history_api.PUBLISHED,
+    **ledger_api.PUBLISHED,
+    **audit_api.PUBLISHED,
+    **feed.PUBLISHED,
+    "Health": Health,
+}
+
+
 class Service:
     """What one process is made of."""
 
@@ -91,7 +106,10 @@ class Service:
         self.reads = ReplicaStore(self.store, settings.replica_url)
         self.past = Reading(self.reads, codec)
         self.books = Books(self.reads)
-        self.catalogue = Catalogue(self.store.readers)
+        self.checkpoints = Checkpoints(self.store.readers)
+        views = self.store.readers, self.checkpoints
+        self.listed, self.rounds = TableList(*views), Rounds(*views)
+        self.hands, self.returns = Hands(*views), Returns(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
@@ -138,26 +156,23 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.drain = service.drain
     app.state.stop_waiting = service.stop_waiting
     problems.install(app)
-    app.include_router(tables_api.routes(service.tables, service.past, service.catalogue))
-    app.include_router(ledger_api.routes(service.ledger, service.books))
-    app.include_router(audit_api.routes(Auditor(service.past, service.catalogue)))
-    app.include_router(feed.routes(service.feeds, table_stream))
-    app.include_router(stream.routes(service.streams, table_stream))
-    app.include_router(_operation(service))
+    for router in _routers(service):
+        app.include_router(router)
     app.add_middleware(BodyLimit)
     app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)
-    openapi.publish(
-        app,
-        {
-            **tables_api.PUBLISHED,
-            **ledger_api.PUBLISHED,
-            **audit_api.PUBLISHED,
-            **feed.PUBLISHED,
-            "Health": Health,
-        },
-        play_api.DESCRIPTION,
-    )
+    openapi.publish(app, _PUBLISHED, play_api.DESCRIPTION)
     return app
+
+
+def _routers(service: Service) -> Iterator[APIRouter]:
+    """The routes of every context."""
+    yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
+    yield history_api.routes(service.rounds, service.hands, service.returns)
+    yield ledger_api.routes(service.ledger, service.books)
+    yield audit_api.routes(Auditor(service.past, service.rounds))
+    yield feed.routes(service.feeds, table_stream)
+    yield stream.routes(service.streams, table_stream)
+    yield _operation(service)
 
 
 def _operation(service: Service) -> APIRouter:

@@ -5,23 +5,36 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final, TypeAlias
 
 from redis.asyncio import Redis
 
+from services.blackjack.application.clocks import Clocks
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
+from services.blackjack.projections import ALL as PROJECTIONS
+from services.blackjack.projections.plays import Plays
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.settings import Settings
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.codec import Codec
+from shared.eventstore.partitions import keep_ahead
 from shared.eventstore.postgres import PostgresStore
+from shared.eventstore.projection import Pages, Projector
 from shared.eventstore.wakeups import Wakeups
 
 Duty: TypeAlias = Callable[[], Awaitable[float]]
 """Does what is to be done now, and says for how many seconds there will be nothing more."""
+
+_LOOK_AGAIN_SECONDS: Final = 0.05
+_CLOCK_SECONDS: Final = 0.1
+"""How late a clock may be fired when there is nothing else to do."""
+
+_ROOM_SECONDS: Final = 60.0
+"""How often we look for the next partition: filling one takes a quarter of an hour at best."""
 
 _TROUBLE_SECONDS: Final = 1.0
 """How long a duty that failed is left alone."""
@@ -45,7 +58,12 @@ class Worker:
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
-        self.duties: dict[str, Duty] = {}
+        pages = Pages(self.store, Plays(self.store, codec).open)
+        self.projector = Projector(pages, PROJECTIONS)
+        self.clocks = Clocks(self.store, self.tables, _now, _note_lateness)
+        self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
+        if settings.migration_url:
+            self.duties["partitions"] = partial(_make_room, settings.migration_url)
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -56,6 +74,7 @@ class Worker:
             await stack.enter_async_context(self.store)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
+            await stack.enter_async_context(self.projector)
             async with asyncio.TaskGroup() as attending:
                 for name, duty in self.duties.items():
                     attending.create_task(self._attend(name, duty))
@@ -72,6 +91,15 @@ class Worker:
             rows = await connection.execute("SELECT house FROM log_head ORDER BY house")
             return [house for (house,) in await rows.fetchall()]
 
+    async def _fire(self) -> float:
+        """Says that time is out wherever it is, in all houses."""
+        fired = [await self.clocks.fire_due(house) for house in await self.houses()]
+        return 0.0 if any(fired) else _CLOCK_SECONDS
+
+    async def _project(self) -> float:
+        """Looks often rather than waits to be woken: what came meanwhile makes a page together."""
+        return 0.0 if await self.projector.advance() else _LOOK_AGAIN_SECONDS
+
     async def _attend(self, name: str, duty: Duty) -> None:
         while not self._stopping.is_set():
             try:
@@ -81,6 +109,18 @@ class Worker:
                 pause = _TROUBLE_SECONDS
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
+
+
+async def _make_room(owner_url: str) -> float:
+    """Makes partitions ahead, as the role that may; without it `croupier partitions ahead` does."""
+    made = await asyncio.to_thread(keep_ahead, owner_url)
+    if made:
+        _log.info("Made %s.", ", ".join(partition.name for partition in made))
+    return _ROOM_SECONDS
+
+
+def _note_lateness(lateness: timedelta) -> None:
+    _log.debug("A clock was fired %.3f seconds late.", lateness.total_seconds())
 
 
 def _now() -> datetime:

@@ -17,7 +17,8 @@ SELECT create_distributed_table('log_head', 'house');
 SELECT create_distributed_table(name, 'house', colocate_with => 'log_head')
   FROM unnest(ARRAY[
        'account', 'archive', 'archived_stream', 'command_outcome', 'deadline', 'event_log',
-       'posting', 'snapshot', 'stream_head'
+       'posting', 'projected_hand', 'projected_return', 'projected_round', 'projected_table',
+       'projection_checkpoint', 'snapshot', 'stream_head'
        ]::regclass[]) AS name;
 
 -- A call goes whole to the node of its house, where all that it reads and writes is local.

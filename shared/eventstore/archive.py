@@ -170,14 +170,15 @@ def detach(owner: Owner, partition: Partition, leaving: Iterable[tuple[Manifest,
     export is, out of the log: all of it or nothing.
 
     The partition itself waits in the schema `detached` to be dropped. Returns how many events of
-    other houses stayed. Raises ArchiveBroken when a manifest is not of this partition, and when
-    older events of its house are still there.
+    other houses stayed. Raises ArchiveBroken when a manifest is not of this partition, when older
+    events of its house are still there, and when a view has not read it yet.
     """
     by_house = {manifest.house: (manifest, place) for manifest, place in leaving}
     name, houses = sql.Identifier(partition.name), list(by_house)
     with owner.transaction():
         for manifest, _ in by_house.values():
             _must_match(owner, partition, manifest)
+            _must_be_read(owner, partition, manifest.house)
         owner.execute(sql.SQL(_NOTE_STREAMS).format(name), (houses,))
         for manifest, place in by_house.values():
             owner.execute(
@@ -283,6 +284,17 @@ def _settle(unfinished: Path, file: Path) -> Path:
     with unfinished.open("rb") as written:
         os.fsync(written.fileno())
     return unfinished.replace(file)
+
+
+def _must_be_read(owner: Owner, partition: Partition, house: str) -> None:
+    """Views read the log from end to end, and what is gone they cannot read."""
+    row = owner.execute(
+        "SELECT min(position) FROM projection_checkpoint WHERE house = %s", (house,)
+    ).fetchone()
+    if row is None or row[0] is None or row[0] < partition.last:
+        raise ArchiveBroken(
+            f"A view of {house} has yet to read {partition.name}: let `croupier work` catch up."
+        )
 
 
 def _must_match(owner: Owner, partition: Partition, manifest: Manifest) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+import psycopg
 from msgspec import Struct
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
@@ -56,6 +57,12 @@ def make_ahead(owner: Owner, events: int = EVENTS, spare: int = 1) -> list[Parti
             with_triggers(owner, made[-1].name)
             attach(owner, made[-1])
         return made
+
+
+def keep_ahead(owner_url: str) -> list[Partition]:
+    """`make_ahead` on a connection of its own."""
+    with psycopg.connect(owner_url, autocommit=True, connect_timeout=5) as owner:
+        return make_ahead(owner)
 
 
 def sealed_houses(owner: Owner, partition: Partition) -> list[str]:

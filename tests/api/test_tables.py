@@ -169,18 +169,6 @@ def test_a_command_insists_on_the_version_it_was_decided_on(
         assert house.get("/v1/tables/oak")["version"] == 2
 
 
-def test_tables_are_listed_once_each_by_id_page_by_page(house: House) -> None:
-    names = [*(f"table-{number}" for number in range(7)), "zinc"]
-    for name in names:
-        house.open(name)
-    house.seat("table-3", "ada")
-
-    for limit in (1, 3, 4, 8, 100):
-        tables = list(house.walk("/v1/tables", limit=limit))
-        assert [table["id"] for table in tables] == names
-    assert tables[3] == house.get("/v1/tables/table-3")
-
-
 def test_a_closed_table_gives_everything_back_and_takes_no_more(house: House) -> None:
     house.seat("oak", "ada", "bob")
     house.do("oak", "bet", seat=1, amount=20)

@@ -90,8 +90,12 @@ def test_a_revoked_or_expired_key_opens_nothing(route: Route, playing: House) ->
 
 
 NOTHING = {"data": [], "next": None}
+NOTHING_YET = NOTHING | {"position": 0}
 UNHEARD_OF = {
-    "GET /v1/tables": NOTHING,
+    "GET /v1/tables": NOTHING_YET,
+    "GET /v1/tables/{table}/rounds": NOTHING_YET,
+    "GET /v1/players/{player}/hands": NOTHING_YET,
+    "GET /v1/ledger/returns": NOTHING_YET,
     "GET /v1/tables/{table}": "unknown-table",
     "POST /v1/tables/{table}/commands": "unknown-table",
     "GET /v1/tables/{table}/events": {"data": [], "next": 0},

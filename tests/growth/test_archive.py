@@ -34,6 +34,8 @@ class Desk:
         while self.house.head() < until:
             self.house.deal("long", 20)
             self.house.finish("long")
+        for path in ("/v1/tables", "/v1/tables/long/rounds", "/v1/players/ada/hands"):
+            self.house.get(path, wait_for=self.house.head())  # what reads the log has read it
 
     def take_out(self, *names: str) -> None:
         for name in names:

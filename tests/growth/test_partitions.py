@@ -6,6 +6,8 @@ import psycopg
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
+from services.settings import Settings, parse_seed_keys
+from services.worker import Worker
 from shared.eventstore.migrate import open_house
 from shared.eventstore.partitions import EVENTS, Partition, make_ahead, partitions
 from shared.eventstore.postgres import PostgresStore
@@ -86,6 +88,19 @@ def test_a_new_partition_refuses_changes_to_the_owner_too(database: Database) ->
             for change in ("UPDATE {} SET house = ''", "DELETE FROM {}", "TRUNCATE {}"):
                 with pytest.raises(InsufficientPrivilege, match="append-only"):
                     owner.execute(change.format(made.name))
+
+
+async def test_a_worker_that_may_makes_it(database: Database) -> None:
+    reach(database, EVENTS + 1)
+    keys = parse_seed_keys("test:" + "A" * 43)
+    settings = Settings(database_url=database.app_url, seed_keys=keys)
+    assert "partitions" not in Worker(settings).duties
+
+    worker = Worker(settings.model_copy(update={"migration_url": database.owner_url}))
+    await worker.duties["partitions"]()
+
+    with psycopg.connect(database.owner_url) as owner:
+        assert partitions(owner) == [*HERE, NEXT]
 
 
 def test_who_serves_can_make_none(database: Database) -> None:

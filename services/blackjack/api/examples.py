@@ -61,6 +61,72 @@ TABLE: Final[dict[str, Any]] = {
         {"type": "leave", "seat": 1},
     ],
 }
+TABLES: Final[dict[str, Any]] = {
+    "data": [
+        {
+            "id": "table-3",
+            "ruleset": "a2g",
+            "phase": "player_turn",
+            "host": "ada",
+            "seats": 7,
+            "players": ["ada"],
+            "rounds": 5,
+            "version": 17,
+            "position": 241,
+        }
+    ],
+    "next": None,
+    "position": 241,
+}
+ROUNDS: Final[dict[str, Any]] = {
+    "data": [
+        {
+            "id": "table-3.4",
+            "number": 4,
+            "opened_at": "2026-01-31T12:00:00.000000Z",
+            "ended_at": "2026-01-31T12:00:41.500000Z",
+            "hands": 1,
+            "stake": 20,
+            "payout": 40,
+        }
+    ],
+    "next": 4,
+    "position": 241,
+}
+HANDS: Final[dict[str, Any]] = {
+    "data": [
+        {
+            "position": 230,
+            "round": "table-3.4",
+            "ruleset": "a2g",
+            "seat": 1,
+            "hand": 0,
+            "cards": ["9h", "Ts"],
+            "outcome": "win",
+            "stake": 20,
+            "payout": 40,
+            "settled_at": "2026-01-31T12:00:41.500000Z",
+        }
+    ],
+    "next": 230,
+    "position": 241,
+}
+RETURNS: Final[dict[str, Any]] = {
+    "data": [
+        {
+            "day": "2026-01-31",
+            "ruleset": "a2g",
+            "rounds": 4,
+            "hands": 5,
+            "stake": 110,
+            "payout": 100,
+            "insurance_stake": 10,
+            "insurance_payout": 0,
+        }
+    ],
+    "next": None,
+    "position": 241,
+}
 EVENT: Final[dict[str, Any]] = {
     "position": 241,
     "version": 17,

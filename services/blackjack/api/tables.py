@@ -22,12 +22,14 @@ from services.blackjack.domain.rejections import (
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.rulesets import PUBLISHED as RULESETS
 from services.blackjack.domain.rulesets import ruleset
-from services.blackjack.domain.view import TableView
-from services.blackjack.projections import Catalogue
+from services.blackjack.domain.view import Phase, TableView
+from services.blackjack.projections.rounds import Rounds
+from services.blackjack.projections.tables import TableList, TablePage
+from shared.eventstore.checkpoints import ViewBehind
 from shared.eventstore.rejections import Overloaded
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses, takes
-from shared.http.paging import AfterName
+from shared.http.paging import AfterName, WaitFor
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import cause, decoded, etag, header_map, replayed
 from shared.kernel.ids import ID_PATTERN
@@ -38,13 +40,6 @@ TableId = Annotated[str, Path(pattern=ID_PATTERN, description="The id.", example
 Reader = Annotated[Caller, caller_with("read")]
 Player = Annotated[Caller, caller_with("play")]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed)
-
-
-class TablePage(Struct, frozen=True):
-    """A part of the tables, by id. `next` continues it; null at the end."""
-
-    data: list[TableView]
-    next: str | None
 
 
 class RulesetPage(Struct, frozen=True):
@@ -59,13 +54,14 @@ PUBLISHED: Final[dict[str, Any]] = {
 } | {"Command": Command}
 
 
-def routes(tables: Tables, past: Reading, catalogue: Catalogue) -> APIRouter:
+def routes(tables: Tables, past: Reading, listed: TableList, rounds: Rounds) -> APIRouter:
     """The routes over the tables of a service; `past` reads what will not change any more."""
     router = APIRouter(prefix="/v1", default_response_class=Response)
     _rulesets(router)
     _open(router, tables)
-    _look(router, tables, past, catalogue)
-    _rounds(router, past, catalogue)
+    _list(router, listed)
+    _look(router, tables, past)
+    _rounds(router, past, rounds)
     return router
 
 
@@ -126,26 +122,35 @@ def _open(router: APIRouter, tables: Tables) -> None:
         )
 
 
-def _look(router: APIRouter, tables: Tables, past: Reading, catalogue: Catalogue) -> None:
+def _list(router: APIRouter, listed: TableList) -> None:
     @router.get(
         "/tables",
         tags=["Tables"],
         summary="All tables",
-        responses=answers("TablePage", "By id.", {"data": [examples.TABLE], "next": None})
-        | _REFUSED,
+        responses=answers("TablePage", "By id.", examples.TABLES) | _REFUSED | refuses(ViewBehind),
     )
     async def every_table(
         caller: Reader,
+        phase: Annotated[Phase | None, Query(description="Only tables that wait for this.")] = None,
+        ruleset: Annotated[
+            str | None,
+            Query(max_length=64, description="Only tables of this game.", examples=["a2g"]),
+        ] = None,
         after: AfterName = "",
         limit: Annotated[
             int, Query(ge=1, le=MOST_TABLES_A_PAGE, description="How many at most.")
         ] = 20,
+        wait_for: WaitFor = 0,
     ) -> Response:
-        """The tables of the house, each as it is now."""
-        ids = await catalogue.tables(caller.house, after, limit)
-        views = [await tables.reading.table(caller.house, table_id) for table_id in ids]
-        return _json(TablePage(views, ids[-1] if len(ids) == limit else None))
+        """The tables of the house at a glance. The list is a moment behind the tables themselves:
+        `position` says how far it has come."""
+        page = await listed.page(
+            caller.house, after, limit, phase=phase, ruleset=ruleset, wait_for=wait_for
+        )
+        return _json(page)
 
+
+def _look(router: APIRouter, tables: Tables, past: Reading) -> None:
     @router.get(
         "/tables/{table}",
         tags=["Tables"],
@@ -167,7 +172,7 @@ def _look(router: APIRouter, tables: Tables, past: Reading, catalogue: Catalogue
         return _json(found, headers=_tag(found))
 
 
-def _rounds(router: APIRouter, past: Reading, catalogue: Catalogue) -> None:
+def _rounds(router: APIRouter, past: Reading, rounds: Rounds) -> None:
     @router.get(
         "/rounds/{round}",
         tags=["Rounds"],
@@ -189,7 +194,7 @@ def _rounds(router: APIRouter, past: Reading, catalogue: Catalogue) -> None:
     ) -> Response:
         """The table as the round left it, or is now, with all that happened since the first bet."""
         table, _, number = round.rpartition(".")
-        span = await catalogue.round(caller.house, table, int(number))
+        span = await rounds.round(caller.house, table, int(number))
         if span is None:
             raise UnknownRound(f"There is no round {round}.")
         return _json(await past.span(caller.house, table, *span))

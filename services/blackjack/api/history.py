@@ -1,0 +1,102 @@
+"""Routes of what was played: the rounds of a table, the hands of a player, what games returned."""
+
+from datetime import date
+from typing import Annotated, Any, Final
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Response
+from msgspec import Struct
+
+from services.blackjack.api import examples
+from services.blackjack.projections.hands import HandPage, Hands
+from services.blackjack.projections.returns import ReturnPage, Returns
+from services.blackjack.projections.rounds import RoundPage, Rounds
+from shared.eventstore.checkpoints import ViewBehind
+from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
+from shared.http.openapi import answers, refuses
+from shared.http.paging import MOST_POSITION, Before, Limit, WaitFor
+from shared.http.problems import Malformed
+from shared.kernel.ids import ID_PATTERN
+
+MOST_DAYS_A_PAGE: Final = 366
+
+PUBLISHED: Final[dict[str, Any]] = {cls.__name__: cls for cls in (RoundPage, HandPage, ReturnPage)}
+
+Reader = Annotated[Caller, caller_with("read")]
+_REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind)
+
+
+def routes(rounds: Rounds, hands: Hands, returns: Returns) -> APIRouter:
+    """The routes over the views of a service."""
+    router = APIRouter(prefix="/v1", default_response_class=Response)
+    _rounds(router, rounds)
+    _hands(router, hands)
+    _returns(router, returns)
+    return router
+
+
+def _rounds(router: APIRouter, rounds: Rounds) -> None:
+    @router.get(
+        "/tables/{table}/rounds",
+        tags=["Rounds"],
+        summary="The rounds of a table",
+        responses=answers("RoundPage", "Newest first.", examples.ROUNDS) | _REFUSED,
+    )
+    async def table_rounds(
+        caller: Reader,
+        table: Annotated[
+            str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
+        ],
+        before: Before = MOST_POSITION,
+        limit: Limit = 100,
+        wait_for: WaitFor = 0,
+    ) -> Response:
+        """What each round came to. Cursors are numbers of rounds; none for an unknown table."""
+        return _json(await rounds.page(caller.house, table, before, limit, wait_for=wait_for))
+
+
+def _hands(router: APIRouter, hands: Hands) -> None:
+    @router.get(
+        "/players/{player}/hands",
+        tags=["Rounds"],
+        summary="The hands of a player",
+        responses=answers("HandPage", "Newest first.", examples.HANDS) | _REFUSED,
+    )
+    async def player_hands(
+        caller: Reader,
+        player: Annotated[
+            str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])
+        ],
+        before: Before = MOST_POSITION,
+        limit: Limit = 100,
+        wait_for: WaitFor = 0,
+    ) -> Response:
+        """Every settled hand of a player at any table. Cursors are positions."""
+        return _json(await hands.page(caller.house, player, before, limit, wait_for=wait_for))
+
+
+def _returns(router: APIRouter, returns: Returns) -> None:
+    @router.get(
+        "/ledger/returns",
+        tags=["Ledger"],
+        summary="What the games returned",
+        responses=answers("ReturnPage", "Newest first.", examples.RETURNS) | _REFUSED,
+    )
+    async def game_returns(
+        caller: Annotated[Caller, caller_with("ledger")],
+        before: Annotated[
+            date | None,
+            Query(description="Continue before this day: the `next` of the page before."),
+        ] = None,
+        days: Annotated[
+            int, Query(ge=1, le=MOST_DAYS_A_PAGE, description="How many days at most.")
+        ] = 31,
+        wait_for: WaitFor = 0,
+    ) -> Response:
+        """What was staked and what came back, by day and ruleset: `payout` over `stake` is what a
+        game really returned. Days without a settlement are left out."""
+        return _json(await returns.page(caller.house, before, days, wait_for=wait_for))
+
+
+def _json(value: Struct) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")

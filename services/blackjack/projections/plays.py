@@ -1,0 +1,65 @@
+"""What happened at the tables, in the words of the domain: what all views of play are made from."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from services.blackjack.application.reading import TABLES, table_stream
+from services.blackjack.domain.events import Event
+from services.blackjack.domain.table import Table
+from shared.eventstore.codec import Codec
+from shared.eventstore.loader import Loaded, Loader
+from shared.eventstore.store import EventStore, Recorded
+
+_MOST_TABLES: Final = 20_000
+_PREFIX: Final = table_stream("")
+
+
+class Happened(Struct, frozen=True, gc=False):
+    """An event at a table, and the table after it.
+
+    `version` is its place in the table's stream, `position` in the log; `at` is the time, in
+    milliseconds since the epoch.
+    """
+
+    position: int
+    version: int
+    at: int
+    event: Event
+    table: Table
+
+
+class Plays:
+    """Folds what happened into the tables, and remembers those that were used last."""
+
+    def __init__(self, store: EventStore, codec: Codec) -> None:
+        self._codec = codec
+        self._loader = Loader(store, codec, TABLES)
+        self._tables: OrderedDict[tuple[str, str], Loaded[Table | None]] = OrderedDict()
+
+    async def open(self, house: str, records: Sequence[Recorded]) -> list[Happened]:
+        """What consecutive records of a house say about tables."""
+        happened = []
+        for record in records:
+            if not record.stream.startswith(_PREFIX):
+                continue
+            before = (await self._before(house, record)).state
+            event, at = self._codec.told(record)
+            table = TABLES.evolve(before, event, at)
+            assert table is not None
+            self._tables[house, record.stream] = Loaded(table, record.version, record.position)
+            happened.append(Happened(record.position, record.version, at, event, table))
+        while len(self._tables) > _MOST_TABLES:
+            self._tables.popitem(last=False)
+        return happened
+
+    async def _before(self, house: str, record: Recorded) -> Loaded[Table | None]:
+        """The table of a record before it: as we left it, or from the log."""
+        known = self._tables.pop((house, record.stream), None)
+        if known and known.version == record.version - 1:
+            return known
+        if record.version == 1:
+            return Loaded(None, 0, 0)
+        return await self._loader.load(house, record.stream, record.version - 1)

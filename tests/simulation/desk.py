@@ -1,0 +1,169 @@
+"""The platform's side: sends every command until it is answered, and remembers all it was told.
+
+Answers may get lost and requests may be doubled or come late; a command with a key happens once.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.simulation.world import Answer, Gone, Json, Request, World
+
+BACKOFF_SECONDS = 0.05
+"""At most, before the same request is tried again after a connection broke, wherever it may."""
+
+COMMAND = {200, 201, 404, 409, 412, 422}
+"""How a well-formed command may be answered, once it is."""
+
+
+class Surprise(AssertionError):
+    """An answer that contradicts what the service promises."""
+
+
+@dataclass
+class Sent:
+    """A command by its key, and its answer once it was accepted."""
+
+    key: str
+    request: Request
+    accepted: Answer | None = None
+
+
+@dataclass
+class Desk:
+    """Everybody's requests go through here."""
+
+    world: World
+    sent: dict[str, Sent] = field(default_factory=dict)
+    tally: Counter[str] = field(default_factory=Counter)
+    """What was counted, by name: answers, refusals by kind, retries, …"""
+    answered: int = 0
+    """How many commands were answered."""
+    going_home: bool = False
+    """Whether everybody should end the rounds that run, and leave."""
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._grown = asyncio.Condition()
+
+    async def until_answered(self, count: int) -> None:
+        """Returns when so many commands have been answered, or no more will be."""
+        async with self._grown:
+            await self._grown.wait_for(lambda: self.answered >= count or self.closed)
+
+    async def close(self) -> None:
+        """Everybody is at home: no more will be answered."""
+        self.closed = True
+        async with self._grown:
+            self._grown.notify_all()
+
+    async def look(self, chance: Random, table: str) -> Json | None:
+        """A table as it is now; None before it was opened."""
+        answer = await self._until_answered(chance, Request("GET", f"/v1/tables/{table}"))
+        if answer.status == 404:
+            return None
+        _expect(answer.status == 200, "a look", answer)
+        return answer.json
+
+    async def news(self, chance: Random, table: str, version: int) -> None:
+        """Returns when a table may have gone on."""
+        try:
+            await self.world.news(chance.randrange(self.world.processes), table, version)
+        except Gone:
+            await self._again(chance, BACKOFF_SECONDS)
+
+    async def command(
+        self, chance: Random, key: str, method: str, path: str, body: Json, **headers: str
+    ) -> Answer:
+        """One command with its key. Sent until it is answered, by whichever process answers."""
+        request = Request(
+            method,
+            path,
+            json.dumps(body).encode(),
+            {"Idempotency-Key": key, **{n.replace("_", "-"): v for n, v in headers.items()}},
+        )
+        return await self.send(chance, self.sent.setdefault(key, Sent(key, request)))
+
+    async def send(self, chance: Random, sent: Sent) -> Answer:
+        """A command, for the first time or again: late, doubled, out of order."""
+        known = sent.accepted
+        answer = await self._until_answered(chance, sent.request)
+        _expect(answer.status in COMMAND, f"the command {sent.key}", answer)
+        if known:
+            self.tally["sent again after its answer"] += 1
+            _expect(answer.accepted, f"accepted before, now refused: {sent.key}", answer)
+        if answer.accepted:
+            self._same(sent, answer)
+        else:
+            self.tally[f"refused: {answer.problem}"] += 1
+        await self._count(answer)
+        return answer
+
+    async def twice(self, chance: Random, key: str, path: str, body: Json) -> Answer:
+        """A command that is sent two times at once, wherever they may arrive."""
+        self.tally["sent twice at once"] += 1
+        first, _ = await asyncio.gather(
+            self.command(chance, key, "POST", path, body),
+            self.command(chance, key, "POST", path, body),
+        )
+        return first
+
+    async def stale(self, chance: Random, key: str, path: str, body: Json, version: int) -> None:
+        """A command that was decided on at a version that is no longer the newest."""
+        match = {"If_Match": f'"{version}"'}
+        answer = await self.command(chance, key, "POST", path, body, **match)
+        _expect(answer.status == 412, f"{body} for version {version}", answer)
+
+    async def reuse(self, chance: Random, key: str, path: str, body: Json) -> None:
+        """Another command under a key that was accepted for a first one."""
+        request = Request("POST", path, json.dumps(body).encode(), {"Idempotency-Key": key})
+        await self.nonsense(chance, request, {422})
+
+    async def nonsense(self, chance: Random, request: Request, statuses: set[int]) -> None:
+        """Something that no service should accept."""
+        answer = await self._until_answered(chance, request)
+        _expect(answer.status in statuses, f"nonsense {request}", answer)
+        self.tally[f"refused: {answer.problem}"] += 1
+        await self._count(answer)
+
+    def _same(self, sent: Sent, answer: Answer) -> None:
+        """The first answer to be heard may be a replay: the true first one can have been lost."""
+        if sent.request.method == "PUT" and not answer.json["events"]:
+            return  # somebody else had opened the table: this is how it looks now
+        if sent.accepted is None:
+            sent.accepted = answer
+            return
+        _expect(answer.json == sent.accepted.json, f"{sent.key} is answered anew", answer)
+        replays = [a for a in (answer, sent.accepted) if "idempotent-replayed" in a.headers]
+        _expect(bool(replays), f"{sent.key} happened twice", answer)
+
+    async def _until_answered(self, chance: Random, request: Request) -> Answer:
+        while True:
+            try:
+                answer = await self.world.ask(chance.randrange(self.world.processes), request)
+            except Gone:
+                self.tally["connections lost"] += 1
+                await self._again(chance, BACKOFF_SECONDS)
+                continue
+            if answer.status != 503:
+                return answer
+            _expect("retry-after" in answer.headers, "503 without a hint when to retry", answer)
+            self.tally["told to come again (503)"] += 1
+            await self._again(chance, float(answer.headers["retry-after"]))
+
+    async def _again(self, chance: Random, seconds: float) -> None:
+        self.tally["retries"] += 1
+        await asyncio.sleep(seconds * chance.random())
+
+    async def _count(self, answer: Answer) -> None:
+        self.answered += 1
+        self.tally["accepted" if answer.accepted else "refused"] += 1
+        async with self._grown:
+            self._grown.notify_all()
+
+
+def _expect(holds: bool, what: str, answer: Answer) -> None:
+    if not holds:
+        raise Surprise(f"{what}: {answer.status} {answer.body[:500]!r}")

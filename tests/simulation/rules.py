@@ -1,0 +1,173 @@
+"""The four games once more, by hand, from the published rules; and what a player may do by them.
+
+Nothing here imports the service: a second opinion that shares no mistake with the first.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.simulation.world import Json
+
+MOST = 10**12
+
+RULES: dict[str, dict[str, Any]] = {
+    "a2g": {
+        "seats": 7, "decks": 6, "bet": {"min": 2, "max": 500, "step": 2}, "bankroll": "vault",
+        "deals": "server", "peek": "never", "insurance": "on_turn",
+        "naturals_settle": "at_resolution", "double_after_split": True, "split": "same_rank",
+        "hands_per_seat": 4, "surrender": False, "hit_on_21": False,
+        "clock": {"betting_seconds": 25, "action_seconds": 20},
+    },
+    "coinlounge": {
+        "seats": 5, "decks": 6, "bet": {"min": 1, "max": 500, "step": 1}, "bankroll": "vault",
+        "deals": "host", "peek": "ace_or_ten", "insurance": "before_play",
+        "naturals_settle": "before_play", "double_after_split": False, "split": "same_rank",
+        "hands_per_seat": 2, "surrender": False, "hit_on_21": False,
+        "clock": {"betting_seconds": 25, "insurance_seconds": 25, "action_seconds": 25},
+    },
+    "classic": {
+        "seats": 1, "decks": 1, "bet": {"min": 5, "step": 1, "half_of_stack": True},
+        "bankroll": "vault", "deals": "server", "peek": "always", "insurance": "none",
+        "naturals_settle": "before_play", "double_after_split": False, "split": "none",
+        "hands_per_seat": 1, "surrender": True, "hit_on_21": False, "clock": {},
+    },
+    "european": {
+        "seats": 7, "decks": 6, "bet": {"min": 2, "max": 500, "step": 2}, "bankroll": "session",
+        "deals": "server", "peek": "never", "insurance": "none",
+        "naturals_settle": "at_resolution", "double_after_split": True, "split": "same_value",
+        "hands_per_seat": 4, "surrender": False, "hit_on_21": True, "clock": {},
+    },
+}  # fmt: skip
+
+
+def points(card: str) -> tuple[int, ...]:
+    """What a card may count."""
+    if card[0] == "A":
+        return 1, 11
+    return (10,) if card[0] in "TJQK" else (int(card[0]),)
+
+
+def totals(cards: list[str]) -> set[int]:
+    """Every sum that the cards may have."""
+    sums = {0}
+    for card in cards:
+        sums = {before + each for before in sums for each in points(card)}
+    return sums
+
+
+def best(cards: list[str]) -> int:
+    """The highest sum that is no bust; the lowest bust if there is none."""
+    return max((sum for sum in totals(cards) if sum <= 21), default=min(totals(cards)))
+
+
+def soft(cards: list[str]) -> bool:
+    return best(cards) != min(totals(cards))
+
+
+def natural(cards: list[str]) -> bool:
+    return len(cards) == 2 and best(cards) == 21
+
+
+def bets(rules: Json, stack: int) -> list[int]:
+    """The smallest and the largest opening bet of a stack; nothing when there is none."""
+    limits = rules["bet"]
+    most = min(stack, limits.get("max") or MOST)
+    if limits.get("half_of_stack"):
+        most = min(most, stack // 2)
+    step = limits.get("step", 1)
+    most -= (most - limits["min"]) % step
+    return [limits["min"], most] if most >= limits["min"] else []
+
+
+def peeks(rules: Json, upcard: str) -> bool:
+    return rules["peek"] == "always" or (rules["peek"] == "ace_or_ten" and points(upcard)[-1] >= 10)
+
+
+def insures(rules: Json, upcard: str, seat: Json) -> bool:
+    """Whether a seat can buy insurance before its first action: an ace, a price, the chips."""
+    price = seat["bet"] // 2
+    return rules["insurance"] != "none" and upcard[0] == "A" and 0 < price <= seat["stack"]
+
+
+def splits(rules: Json, cards: list[str]) -> bool:
+    if rules["split"] == "none" or len(cards) != 2:
+        return False
+    if rules["split"] == "same_rank":
+        return cards[0][0] == cards[1][0]
+    return points(cards[0]) == points(cards[1])
+
+
+def legal(table: Json) -> list[Json]:
+    """Everything that may be done at a table of the model."""
+    if table["phase"] == "closed":
+        return []
+    betting = table["phase"] == "betting"
+    moves = [*_between_rounds(table)] if betting else [*_in_the_round(table)]
+    for number in range(1, table["rules"]["seats"] + 1):
+        seat = table["seats"].get(number)
+        if seat is None:
+            moves.append({"type": "sit", "seat": number, "min": 1, "max": MOST, "step": 1})
+            continue
+        if betting or not live(seat):
+            moves.append({"type": "buy_in", "seat": number, "min": 1, "max": MOST, "step": 1})
+            if seat["stack"] and table["rules"]["bankroll"] == "vault":
+                most = min(seat["stack"], MOST)
+                moves.append({"type": "cash_out", "seat": number, "min": 1, "max": most, "step": 1})
+        if not seat["leaving"]:
+            moves.append({"type": "leave", "seat": number})
+    return moves
+
+
+def live(seat: Json) -> bool:
+    """Whether a round still owes the seat something."""
+    return seat["insurance"] > 0 or any(hand["status"] != "settled" for hand in seat["hands"])
+
+
+def _between_rounds(table: Json) -> Iterator[Json]:
+    yield {"type": "close"}
+    somebody_has_bet = any(seat["bet"] for seat in table["seats"].values())
+    if table["rules"]["deals"] == "host" and table["host"] and somebody_has_bet:
+        yield {"type": "deal", "player": table["host"]}
+    for number, seat in table["seats"].items():
+        if seat["bet"]:
+            yield {"type": "withdraw_bet", "seat": number}
+            continue
+        if ends := bets(table["rules"], seat["stack"]):
+            step = table["rules"]["bet"].get("step", 1)
+            yield {"type": "bet", "seat": number, "min": ends[0], "max": ends[1], "step": step}
+        if not seat["sits_out"]:
+            yield {"type": "sit_out", "seat": number}
+
+
+def _in_the_round(table: Json) -> Iterator[Json]:
+    rules = table["rules"]
+    for number in table["offers"]:
+        yield {"type": "insure", "seat": number, "cost": table["seats"][number]["bet"] // 2}
+        yield {"type": "decline_insurance", "seat": number}
+    if table["offers"] or not table["turn"]:
+        return
+    number, index = table["turn"]
+    seat = table["seats"][number]
+    hand = seat["hands"][index]
+    cards, place = hand["cards"], {"seat": number, "hand": index}
+    yield {"type": "stand", **place}
+    first = len(cards) == 2 and not hand["split"]
+    alone = len(seat["hands"]) == 1 and not seat["insurance"]
+    if (
+        first
+        and alone
+        and rules["insurance"] == "on_turn"
+        and insures(rules, table["upcard"], seat)
+    ):
+        yield {"type": "insure", "seat": number, "cost": seat["bet"] // 2}
+    if first and natural(cards):
+        return  # it can be insured, and takes no card
+    yield {"type": "hit", **place}
+    if first and rules["surrender"]:
+        yield {"type": "surrender", **place}
+    if seat["stack"] < hand["stake"]:
+        return
+    if len(cards) == 2 and (rules["double_after_split"] or not hand["split"]):
+        yield {"type": "double_down", **place, "cost": hand["stake"]}
+    if splits(rules, cards) and len(seat["hands"]) < rules["hands_per_seat"]:
+        yield {"type": "split", **place, "cost": hand["stake"]}
