@@ -28,6 +28,7 @@ LEASE = timedelta(seconds=5)
 """How long a view stays with the worker that wrote it last, before another may go on with it."""
 
 _SET_ASIDE_SECONDS = 5.0
+_FIRST_GENERATION = 1
 
 _log = logging.getLogger(__name__)
 
@@ -125,8 +126,9 @@ class Projector(Generic[Item]):
             rows = await connection.execute(_DUE, (list(self._projections), self._me))
             for house, name, generation, position in await rows.fetchall():
                 if generation is None:
-                    await connection.execute(_BEGIN, (house, name))
-                elif self._set_aside.get((house, name), now) <= now:
+                    await connection.execute(_BEGIN, (house, name, _FIRST_GENERATION))
+                    generation = _FIRST_GENERATION
+                if self._set_aside.get((house, name), now) <= now:
                     due[house, position].append(_Due(name, generation))
         return due
 
@@ -172,7 +174,7 @@ _DUE: LiteralString = """
 
 _BEGIN: LiteralString = """
     INSERT INTO projection_checkpoint (house, name, generation, position, holder, held_until)
-    VALUES (%s, %s, 1, 0, '', '-infinity') ON CONFLICT DO NOTHING"""
+    VALUES (%s, %s, %s, 0, '', '-infinity') ON CONFLICT DO NOTHING"""
 
 _MOVE: LiteralString = """
     UPDATE projection_checkpoint c

@@ -104,6 +104,7 @@ def test_an_amount_is_a_whole_number_of_chips(
         ('{"type":"fold","seat":1}', "Invalid value 'fold'"),
         ('{"type":"Leave","seat":1}', "Invalid value 'Leave'"),
         ('{"type":"open","ruleset":"a2g"}', "Invalid value 'open'"),
+        ('{"type":"time_out","turn":"1.bets.0"}', "Invalid value 'time_out'"),
         ('{"type":1,"seat":1}', "Expected `str`"),
         ('{"type":null,"seat":1}', "Expected `str`"),
         ('{"type":["leave"],"seat":1}', "Expected `str`"),

@@ -1,5 +1,7 @@
 """Tables: opened once, played by their legal moves, seen again at every version."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from tests.api.croupier import House, Json, command, kinds
@@ -56,6 +58,30 @@ def test_a_table_may_have_limits_of_its_own(house: House) -> None:
         assert house.play("oak", "bet", seat=1, amount=amount).status_code == status
     refused = house.play("oak", "sit", seat=3, player="bob", buy_in=10)
     assert refused.json()["type"] == "/problems/unknown-seat"
+
+
+def test_a_table_says_what_it_waits_for_until_when_and_on_which_seed_to_bet(house: House) -> None:
+    clock = {"betting_seconds": 3600, "action_seconds": 1}
+    assert house.open("oak", "european", clock=clock | {"x": 1}).status_code == 422
+    assert house.open("oak", "european", clock=clock | {"action_seconds": 0}).status_code == 422
+    opened = house.open("oak", "european", clock=clock).json()
+    assert opened["table"]["clock"] is None
+    for seat, player in enumerate(("ada", "bob"), 1):
+        house.do("oak", "sit", seat=seat, player=player, buy_in=100)
+
+    bet = house.do("oak", "bet", seat=1, amount=20)
+    dealt = house.do("oak", "bet", seat=2, amount=20)
+
+    assert opened["events"][0]["data"]["ruleset"]["clock"] == clock | {"insurance_seconds": None}
+    assert bet["table"]["clock"]["kind"] == "betting"
+    told = [each["event"] for each in house.walk("/v1/tables/oak/events", limit=1000)]
+    since = next(event["time"] for event in told if event["type"] == "blackjack.bet_placed")
+    due = datetime.fromisoformat(bet["table"]["clock"]["due"])
+    early = datetime.fromisoformat(since) + timedelta(hours=1) - due
+    assert timedelta() <= early < timedelta(milliseconds=1), "whole milliseconds"
+    announced = bet["table"]["next_commitment"]
+    assert announced == opened["table"]["next_commitment"]
+    assert dealt["table"]["round"]["commitment"] == announced
 
 
 @pytest.mark.parametrize("ruleset", GAMES)

@@ -156,7 +156,7 @@ def tables_of_naive(pool: AsyncConnectionPool) -> One:
         table, command = f"{run}-{caller}-{place}", f"{run}.{caller}.{number}"
         async with pool.connection() as connection:
             if turn == 0:
-                await naive_store.insert_table(connection, table)
+                await naive_store.insert_table(connection, table, naive_store.fresh_seed())
             await naive_store.answered(connection, command)
             for version in range(3 * turn + 1, 3 * turn + 4):
                 await naive_store.insert_event(connection, table, version, event)

@@ -35,7 +35,7 @@ from services.blackjack.domain.rejections import NotYourTurn, TableClosed, TooLa
 from services.blackjack.domain.rules import Clocks
 from services.blackjack.domain.table import Betting, Round
 from services.blackjack.domain.view import view
-from shared.kernel.moments import moment
+from shared.kernel.moments import milliseconds, moment
 from tests.domain.story import (
     AnyCommand,
     Story,
@@ -373,6 +373,11 @@ def test_the_view_has_the_commitment_to_the_round_that_is_bet_on():
     assert during.next_commitment is None
     assert during.round is not None
     assert during.round.commitment == before.next_commitment
+
+
+def test_a_moment_is_exact_to_the_millisecond():
+    for at in range(1_738_324_800_000, 1_738_324_801_000):
+        assert milliseconds(moment(at)) == at
 
 
 def test_a_clock_is_from_one_second_to_an_hour():

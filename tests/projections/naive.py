@@ -1,0 +1,128 @@
+"""The views again, from the JSON of the log alone: event by event, without any code of the game."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import json
+
+from shared.eventstore.store import Recorded
+
+Row = tuple[Any, ...]
+
+
+class NaiveViews:
+    """Folds one record after the other. Each view is a list of rows in the order of its key."""
+
+    def __init__(self, records: Iterable[Recorded]) -> None:
+        self._tables: dict[str, dict[str, Any]] = {}
+        self._rounds: dict[tuple[str, int], dict[str, Any]] = {}
+        self._hands: list[Row] = []
+        self._returns: defaultdict[tuple[Any, str], list[int]] = defaultdict(lambda: [0] * 6)
+        for record in records:
+            envelope = json.decode(record.envelope)
+            if envelope["type"].startswith("blackjack."):
+                self._happened(record, envelope)
+
+    def view(self, name: str) -> list[Row]:
+        match name:
+            case "tables":
+                rows = [
+                    (
+                        *(name, t["ruleset"], t["phase"], t["host"], t["seats"]),
+                        [t["players"][seat] for seat in sorted(t["players"])],
+                        *(t["rounds"], t["version"], t["position"]),
+                    )
+                    for name, t in self._tables.items()
+                ]
+            case "rounds":
+                rows = [(*key, *each.values()) for key, each in self._rounds.items()]
+            case "hands":
+                rows = self._hands
+            case _:
+                rows = [(*key, *figures) for key, figures in self._returns.items()]
+        return sorted(rows, key=lambda row: row[:2])
+
+    def _happened(self, record: Recorded, envelope: Any) -> None:
+        kind, data = envelope["type"].removeprefix("blackjack."), envelope["data"]
+        at = datetime.fromisoformat(envelope["time"]).astimezone(UTC)
+        at = at.replace(microsecond=at.microsecond // 1000 * 1000)
+        name = record.stream.removeprefix("table-")
+        if kind == "table_opened":
+            rules = data["ruleset"]
+            self._tables[name] = {
+                **{"ruleset": rules["name"], "phase": "betting", "host": data["host"]},
+                **{"seats": rules["seats"], "players": {}, "rounds": 0, "offers": set()},
+            }
+        table = self._tables[name]
+        table |= {"version": record.version, "position": record.position}
+        if tell := getattr(self, f"_{kind}", None):
+            tell(name, table, data, at)
+
+    def _table_closed(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["phase"] = "closed"
+
+    def _host_moved(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["host"] = data["host"]
+
+    def _player_sat(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["players"][data["seat"]] = data["player"]
+
+    def _player_left(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        del table["players"][data["seat"]]
+
+    def _round_opened(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table |= {"phase": "player_turn", "rounds": data["number"]}
+        self._rounds[name, data["number"]] = {
+            **{"opened_at": at, "ended_at": None, "last_version": None},
+            **{"hands": 0, "stake": 0, "payout": 0},
+        }
+
+    def _hands_dealt(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["hands"] = {seat: [[one, two]] for seat, one, two in data["hands"]}
+
+    def _insurance_offered(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table |= {"phase": "insurance", "offers": {*data["seats"]}}
+
+    def _insurance_bought(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["offers"].discard(data["seat"])
+        table["phase"] = "insurance" if table["offers"] else "player_turn"
+
+    _insurance_declined = _insurance_bought
+
+    def _card_dealt(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["hands"][data["seat"]][data["hand"]].append(data["card"])
+
+    def _hand_split(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        hands = table["hands"][data["seat"]]
+        one, two = hands[data["hand"]]
+        hands[data["hand"] : data["hand"] + 1] = [[one], [two]]
+
+    def _hand_settled(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        seat, hand, stake, payout = (data[n] for n in ("seat", "hand", "stake", "payout"))
+        round = self._rounds[name, table["rounds"]]
+        round["hands"] += 1
+        self._settled(round, table, at, (0, 1, stake, payout, 0, 0))
+        self._hands.append(
+            (
+                *(table["players"][seat], table["position"], f"{name}.{table['rounds']}"),
+                *(table["ruleset"], seat, hand, " ".join(table["hands"][seat][hand])),
+                *(data["outcome"], stake, payout, at),
+            )
+        )
+
+    def _insurance_settled(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        round = self._rounds[name, table["rounds"]]
+        self._settled(round, table, at, (0, 0, 0, 0, data["stake"], data["payout"]))
+
+    def _settled(self, round: Any, table: Any, at: datetime, more: tuple[int, ...]) -> None:
+        round["stake"] += more[2] + more[4]
+        round["payout"] += more[3] + more[5]
+        figures = self._returns[at.date(), table["ruleset"]]
+        figures[:] = map(int.__add__, figures, more)
+
+    def _seed_revealed(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["phase"] = "betting"
+        self._rounds[name, table["rounds"]] |= {"ended_at": at, "last_version": table["version"]}
+        self._returns[at.date(), table["ruleset"]][0] += 1
