@@ -125,7 +125,7 @@ def test_what_remains_continues_the_chain_of_the_files(taken: Desk, before: Befo
     assert before.lines[-1]["chain"] in said or taken.house.head() > len(before.lines)
 
 
-@pytest.mark.parametrize("path", ["/v1/events", "/v1/events.jsonl"])
+@pytest.mark.parametrize("path", ["/v1/events", "/v1/events.jsonl", "/v1/events/stream"])
 @pytest.mark.parametrize("after", [0, 50, EVENTS, 2 * EVENTS - 1])
 def test_a_feed_from_what_is_gone_says_where_it_is(taken: Desk, path: str, after: int) -> None:
     answer = taken.house.ask("GET", path, params={"after": after})

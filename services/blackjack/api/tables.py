@@ -26,7 +26,7 @@ from services.blackjack.domain.view import Phase, TableView
 from services.blackjack.projections.rounds import Rounds
 from services.blackjack.projections.tables import TableList, TablePage
 from shared.eventstore.checkpoints import ViewBehind
-from shared.eventstore.rejections import Overloaded
+from shared.eventstore.rejections import Archived, Overloaded
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses, takes
 from shared.http.paging import AfterName, WaitFor
@@ -157,7 +157,7 @@ def _look(router: APIRouter, tables: Tables, past: Reading) -> None:
         summary="A table",
         responses=answers("TableView", "The table.", examples.TABLE)
         | _REFUSED
-        | refuses(UnknownTable, UnknownVersion),
+        | refuses(UnknownTable, Archived, UnknownVersion),
     )
     async def one_table(
         caller: Reader,
@@ -179,7 +179,7 @@ def _rounds(router: APIRouter, past: Reading, rounds: Rounds) -> None:
         summary="A round",
         responses=answers("Answer", "The round.", examples.ANSWER)
         | _REFUSED
-        | refuses(UnknownRound),
+        | refuses(UnknownRound, Archived),
     )
     async def one_round(
         caller: Reader,
