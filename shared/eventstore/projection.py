@@ -28,7 +28,6 @@ LEASE = timedelta(seconds=5)
 """How long a view stays with the worker that wrote it last, before another may go on with it."""
 
 _SET_ASIDE_SECONDS = 5.0
-_FIRST_GENERATION = 1
 
 _log = logging.getLogger(__name__)
 
@@ -126,8 +125,8 @@ class Projector(Generic[Item]):
             rows = await connection.execute(_DUE, (list(self._projections), self._me))
             for house, name, generation, position in await rows.fetchall():
                 if generation is None:
-                    await connection.execute(_BEGIN, (house, name, _FIRST_GENERATION))
-                    generation = _FIRST_GENERATION
+                    await connection.execute(BEGIN, (house, name))
+                    generation = 1
                 if self._set_aside.get((house, name), now) <= now:
                     due[house, position].append(_Due(name, generation))
         return due
@@ -172,9 +171,9 @@ _DUE: LiteralString = """
        AND (c.holder IS NULL OR c.holder = %s OR c.held_until < now())
      ORDER BY h.house"""
 
-_BEGIN: LiteralString = """
+BEGIN: LiteralString = """
     INSERT INTO projection_checkpoint (house, name, generation, position, holder, held_until)
-    VALUES (%s, %s, %s, 0, '', '-infinity') ON CONFLICT DO NOTHING"""
+    VALUES (%s, %s, 1, 0, '', '-infinity') ON CONFLICT DO NOTHING"""
 
 _MOVE: LiteralString = """
     UPDATE projection_checkpoint c

@@ -1,11 +1,12 @@
 """Random play in a real log, and the views of it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 from secrets import token_bytes
+from types import MappingProxyType
 from typing import Any
 
 from services.blackjack.application.shoes import Shoes
@@ -22,8 +23,10 @@ from shared.eventstore.cause import Cause
 from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages, Projection, Projector
+from shared.eventstore.store import Recorded
 from tests.application.processes import Clock
 from tests.domain.every_command import amounts_of, as_command
+from tests.projections.naive import NaiveViews
 
 CODEC = Codec.of(Codec(REGISTRY), Codec(LEDGER_EVENTS))
 HOUSE = "local"
@@ -102,6 +105,27 @@ async def until_up_to_date(store: PostgresStore, page: int = 1000) -> None:
     async with a_projector(store, page) as projector:
         while await projector.advance():
             pass
+
+
+async def positions(store: PostgresStore) -> dict[str, int]:
+    """How far each view has come."""
+    async with store.readers.connection() as connection:
+        found = await connection.execute("SELECT name, position FROM projection_checkpoint")
+        return dict(await found.fetchall())
+
+
+async def the_views_are_right(
+    store: PostgresStore, generations: Mapping[str, int] = MappingProxyType({})
+) -> None:
+    """All of them, at the end of the log. The generation is 1 unless said."""
+    records = list[Recorded]()
+    while page := await store.read_log(HOUSE, len(records)):
+        records += page
+    naive = NaiveViews(records)
+    for view in ALL:
+        found = await rows(store, view, generations.get(view.name, 1))
+        assert found == naive.view(view.name), view.name
+    assert await positions(store) == {view.name: len(records) for view in ALL}
 
 
 async def rows(

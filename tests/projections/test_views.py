@@ -12,7 +12,6 @@ from psycopg.errors import InsufficientPrivilege
 from services.blackjack.projections import ALL, HANDS, TABLES
 from services.blackjack.projections.plays import Happened, Plays
 from shared.eventstore.chain import ChainBroken
-from shared.eventstore.migrate import open_house
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import LEASE, PAGE, Page, Pages, Projector
 from shared.local.process import until
@@ -24,31 +23,10 @@ from tests.projections.evening import (
     HOUSE,
     a_projector,
     an_evening,
-    rows,
+    positions,
+    the_views_are_right,
     until_up_to_date,
 )
-from tests.projections.naive import NaiveViews
-
-
-@pytest.fixture(autouse=True)
-def _house(database: Database) -> None:
-    open_house(database.owner_url, HOUSE)
-
-
-async def the_views_are_right(store: PostgresStore, generation: int = 1) -> None:
-    records = []
-    while page := await store.read_log(HOUSE, len(records)):
-        records += page
-    naive = NaiveViews(records)
-    for view in ALL:
-        assert await rows(store, view, generation) == naive.view(view.name), view.name
-    assert await positions(store) == {view.name: len(records) for view in ALL}
-
-
-async def positions(store: PostgresStore) -> dict[str, int]:
-    async with store.readers.connection() as connection:
-        found = await connection.execute("SELECT name, position FROM projection_checkpoint")
-        return dict(await found.fetchall())
 
 
 @pytest.mark.parametrize("seed", range(4))
