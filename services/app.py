@@ -17,6 +17,7 @@ from services.audit import api as audit_api
 from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import history as history_api
+from services.blackjack.api import many as many_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
@@ -80,6 +81,7 @@ class Health(Struct, frozen=True):
 
 _PUBLISHED: Final[dict[str, Any]] = {
     **tables_api.PUBLISHED,
+    **many_api.PUBLISHED,
     **history_api.PUBLISHED,
     **ledger_api.PUBLISHED,
     **audit_api.PUBLISHED,
@@ -97,7 +99,12 @@ class Service:
         self.store = PostgresStore(settings.database_url)
         self.redis = Redis.from_url(settings.redis_url) if settings.redis_url else None
         self.wakeups = Wakeups(self.redis)
-        self.batcher = Batcher(self.store, on_appended=self.wakeups.announce)
+        self.batcher = Batcher(
+            self.store,
+            most_waiting=settings.most_commands,
+            patience=settings.command_seconds,
+            on_appended=self.wakeups.announce,
+        )
         self.keys = Keys(self.store.readers)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
@@ -128,13 +135,13 @@ class Service:
             await self.tables.reading.loader.settle()
 
     def drain(self) -> None:
-        """From now on we are not ready, though we still answer."""
+        """From now on we are not ready, though we still answer; streams continue elsewhere."""
         self.draining = True
+        self.streams.close()
 
     def stop_waiting(self) -> None:
         """Answers whoever waits for news, because the process is about to end."""
         self.feeds.close()
-        self.streams.close()
         self.wakeups.release()
 
 
@@ -159,7 +166,12 @@ def create_app(settings: Settings) -> FastAPI:
     for router in _routers(service):
         app.include_router(router)
     app.add_middleware(BodyLimit)
-    app.add_middleware(play_api.Commands, tables=service.tables, keys=service.keys)
+    app.add_middleware(
+        play_api.Commands,
+        tables=service.tables,
+        keys=service.keys,
+        most_under_way=settings.most_commands,
+    )
     openapi.publish(app, _PUBLISHED, play_api.DESCRIPTION)
     return app
 

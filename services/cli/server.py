@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import resource
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -19,6 +20,9 @@ _FINISH_SECONDS = 10
 _FIRST_WORD_SECONDS = 1.0
 """How long whoever was let in at the last moment may take to say something."""
 
+_UNREAD_SECONDS = 120
+"""How long a client may take nothing of what it asked for before it is taken for gone."""
+
 _LOOK_SECONDS = 0.02
 _CLOSE = (b"connection", b"close")
 
@@ -35,6 +39,8 @@ def serve(
     """
     from services.app import create_app  # Slow to import, and the other commands need none of it.
 
+    _allow_many_files()
+    give_up_on(listener, _UNREAD_SECONDS)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
@@ -48,6 +54,23 @@ def serve(
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
     Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
+
+
+def give_up_on(listener: socket.socket, unread_seconds: int) -> None:
+    """Hang up on whoever connects here and takes no byte for so long, where the system can.
+
+    Else those who stopped reading, or were cut off from us, would be kept in memory for good.
+    """
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        milliseconds = unread_seconds * 1000
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+
+
+def _allow_many_files() -> None:
+    """A stream keeps a file open for as long as somebody listens: as many as the system allows."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # some systems say more than they allow
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Server(uvicorn.Server):

@@ -105,17 +105,17 @@ def header_map(scope: Scope) -> dict[bytes, bytes]:
     return dict(scope["headers"])
 
 
-async def read_body(receive: Receive) -> bytes:
+async def read_body(receive: Receive, most: int = MOST_BODY_BYTES) -> bytes:
     """The whole body of a plain ASGI request. Raises BodyTooLarge; Malformed for half a body."""
     message = await receive()
     body: bytes = message.get("body", b"")
-    while message.get("more_body", False) and len(body) <= MOST_BODY_BYTES:
+    while message.get("more_body", False) and len(body) <= most:
         message = await receive()
         body += message.get("body", b"")
     if message["type"] == "http.disconnect":
         raise Malformed(_HALF)
-    if len(body) > MOST_BODY_BYTES:
-        raise BodyTooLarge(f"A body holds at most {MOST_BODY_BYTES} bytes.")
+    if len(body) > most:
+        raise BodyTooLarge(f"A body holds at most {most} bytes.")
     return body
 
 

@@ -62,11 +62,17 @@ class Croupier:
         assert self._process.stdout
         assert self.address in self._process.stdout.readline(), "croupier did not start"
 
+    @property
+    def pid(self) -> int:
+        assert self._process
+        return self._process.pid
+
     def end(self, signal: Signals = SIGKILL) -> None:
         """Returns when it is gone; harmless when it is gone already."""
         if self._process:
             self._process.send_signal(signal)
             self._process.communicate()
+            self._process = None
 
     def __enter__(self) -> "Croupier":
         self.start()
@@ -74,6 +80,15 @@ class Croupier:
 
     def __exit__(self, *_: object) -> None:
         self.end()
+
+
+def children(croupier: Croupier) -> set[int]:
+    """The processes that a supervisor has started."""
+    listed = subprocess.run(
+        ("ps", "-A", "-o", "pid=,ppid="), capture_output=True, text=True, check=True
+    )
+    family = (map(int, line.split()) for line in listed.stdout.splitlines())
+    return {pid for pid, parent in family if parent == croupier.pid}
 
 
 class House:

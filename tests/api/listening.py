@@ -1,7 +1,8 @@
 """A client of server-sent events that knows of the service what its description says."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -52,16 +53,20 @@ async def listening(
 
 
 async def hear(
-    http: httpx.AsyncClient, path: str, last_id: int | None = None, *, until: int
+    http: httpx.AsyncClient,
+    path: str,
+    last_id: int | None = None,
+    *,
+    until: Callable[[Heard], bool],
 ) -> list[Heard]:
-    """The events of a stream after one of them, up to the one with the id `until`."""
+    """The events of a stream after one of them, up to the one that is the last to be heard."""
     heard: list[Heard] = []
-    async with listening(http, path, last_id) as stream:
+    async with asyncio.timeout(PATIENCE_SECONDS), listening(http, path, last_id) as stream:
         async for each in stream:
             if each.type:
                 heard.append(each)
-            if each.id is not None and each.id >= until:
-                break
+                if until(each):
+                    break
     return heard
 
 

@@ -37,6 +37,12 @@ ROUTES = [
     Route("PUT", "/v1/tables/{table}", "play", body={"ruleset": "european", "host": "ada"}),
     Route("GET", "/v1/tables/{table}", "read"),
     Route("POST", "/v1/tables/{table}/commands", "play", body={"type": "leave", "seat": 1}),
+    Route(
+        "POST",
+        "/v1/commands",
+        "play",
+        body={"commands": [{"table": "oak", "command": {"type": "leave", "seat": 1}}]},
+    ),
     Route("GET", "/v1/tables/{table}/events", "read"),
     Route("GET", "/v1/tables/{table}/rounds", "read"),
     Route("GET", "/v1/tables/{table}/events/stream", "read", endless=True),

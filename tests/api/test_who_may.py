@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 
+from services.blackjack.domain.rejections import UnknownTable
 from shared.http import keys
 from shared.http.keys import SCOPES
 from tests.api.croupier import House, Json
@@ -89,6 +90,12 @@ def test_a_revoked_or_expired_key_opens_nothing(route: Route, playing: House) ->
         assert (refused.status_code, refused.json()["type"]) == (401, "/problems/unauthenticated")
 
 
+NO_OAK = {
+    "type": "/problems/unknown-table",
+    "title": UnknownTable.title(),
+    "status": 404,
+    "detail": "oak was never opened.",
+}
 NOTHING = {"data": [], "next": None}
 NOTHING_YET = NOTHING | {"position": 0}
 UNHEARD_OF = {
@@ -98,6 +105,7 @@ UNHEARD_OF = {
     "GET /v1/ledger/returns": NOTHING_YET,
     "GET /v1/tables/{table}": "unknown-table",
     "POST /v1/tables/{table}/commands": "unknown-table",
+    "POST /v1/commands": {"outcomes": [NO_OAK]},
     "GET /v1/tables/{table}/events": {"data": [], "next": 0},
     "GET /v1/rounds/{round}": "unknown-round",
     "GET /v1/rounds/{round}/recall": "unknown-round",

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from random import Random
 from typing import Any
 
@@ -33,6 +34,8 @@ class Load:
 
     house: House
     players: int = 12
+    addresses: list[str] = field(default_factory=list)
+    """Where else the service is: every request goes to the next of them."""
     answers: dict[str, httpx.Response] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     """Every answer that was none: broken connections, and what the service said of itself."""
@@ -42,6 +45,7 @@ class Load:
         self._serving.set()
         self._answered = asyncio.Condition()
         self._going_home = False
+        self._next_address = cycle([self.house.croupier.address, *self.addresses])
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -110,11 +114,12 @@ class Load:
         while True:
             await self._serving.wait()
             try:
-                answer = await self._http.request(method, path, json=body, headers=key(name))
+                address = next(self._next_address) + path
+                answer = await self._http.request(method, address, json=body, headers=key(name))
             except httpx.TransportError as error:
                 self.troubles.append(repr(error))
                 continue
-            if answer.status_code == 503:
+            if answer.status_code == 503 or self._lost_a_race(answer):
                 self.troubles.append(answer.text)
                 continue
             assert answer.status_code in (200, 201), (name, answer.text)
@@ -122,3 +127,7 @@ class Load:
             async with self._answered:
                 self._answered.notify_all()
             return answer
+
+    def _lost_a_race(self, answer: httpx.Response) -> bool:
+        """Whether other processes were faster every time. It cannot be, where there is one."""
+        return answer.status_code == 409 and answer.json()["type"] == "/problems/version-conflict"

@@ -1,6 +1,8 @@
 """Kill -9 in the middle of a load: nothing is lost, nothing is doubled, play goes on."""
 
 import asyncio
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from tempfile import TemporaryDirectory
@@ -10,7 +12,7 @@ import pytest
 
 from shared.local.process import end, until
 from shared.local.valkey import LocalValkey
-from tests.api.croupier import Croupier, House
+from tests.api.croupier import Croupier, House, children
 from tests.api.routes import ROUTES
 from tests.conftest import Database, Mortal
 from tests.crash.audit import nothing_is_lost_and_nothing_is_doubled, verified
@@ -49,6 +51,45 @@ async def test_postgres_is_killed(house: House, mortal: Mortal) -> None:
 
     report = nothing_is_lost_and_nothing_is_doubled(load)
     assert report.rounds >= load.players
+
+
+@pytest.fixture
+def crew(mortal: Mortal, house: House) -> Iterator[Croupier]:
+    """Three more processes, at an address of their own, with the same keys."""
+    crew = house.croupier.twin()
+    crew.environment["CROUPIER_WORKERS"] = "3"
+    with crew:
+        yield crew
+
+
+async def test_postgres_is_killed_under_many_processes_at_two_addresses(
+    house: House, mortal: Mortal, crew: Croupier
+) -> None:
+    load = Load(house, addresses=[crew.address])
+    async with load.running():
+        for _ in range(DEATHS):
+            await load.until_answered(PART)
+            await asyncio.to_thread(kill_postgres, mortal)
+            await asyncio.to_thread(mortal.start)
+        await load.until_answered(PART)
+
+    report = nothing_is_lost_and_nothing_is_doubled(load)
+    assert report.rounds >= load.players
+
+
+async def test_processes_are_killed_one_after_the_other_and_replaced(
+    house: House, crew: Croupier
+) -> None:
+    load = Load(house, addresses=[crew.address])
+    async with load.running():
+        for _ in range(DEATHS):
+            await load.until_answered(PART)
+            os.kill(min(children(crew)), SIGKILL)
+        await load.until_answered(PART)
+
+    report = nothing_is_lost_and_nothing_is_doubled(load)
+    assert report.rounds >= load.players
+    assert load.troubles, "some were cut off, and asked again"
 
 
 async def test_both_are_killed_at_once(house: House, mortal: Mortal) -> None:

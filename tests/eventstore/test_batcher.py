@@ -214,7 +214,7 @@ async def test_a_killed_connection_loses_nothing_and_doubles_nothing(
                 seen = position
         return killed
 
-    async with Batcher(postgres, most_in_a_batch=20, pauses=(0,) * 20) as batcher:
+    async with Batcher(postgres, most_in_a_batch=20, patience=60, pauses=(0,) * 20) as batcher:
         *answers, killed = await asyncio.gather(
             *(batcher.append(HOUSE, on(f"table-{n % 20}", n)) for n in range(400)),
             kill_now_and_then(),
@@ -231,7 +231,7 @@ async def test_a_killed_server_loses_nothing_and_doubles_nothing(mortal: Mortal)
     open_house(mortal.database.owner_url, HOUSE)
     async with (
         PostgresStore(mortal.database.app_url) as store,
-        Batcher(store, most_in_a_batch=4, pauses=(0.02,) * 500) as batcher,
+        Batcher(store, most_in_a_batch=4, patience=60, pauses=(0.02,) * 500) as batcher,
     ):
         callers = [
             asyncio.create_task(batcher.append(HOUSE, on(f"table-{n % 7}", n))) for n in range(400)

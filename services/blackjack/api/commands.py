@@ -1,29 +1,33 @@
-"""The hot route, `POST /v1/tables/{table}/commands`: a plain ASGI endpoint in front of the app.
+"""The hot routes, `POST /v1/tables/{table}/commands` and its plural: plain ASGI before the app.
 
 Everything else is ordinary FastAPI. Here a request costs a regular expression, a dict look-up for
 the key, one decode and one encode; the same types describe it in the OpenAPI document.
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from services.blackjack.api import many
 from services.blackjack.api.examples import ANSWER, COMMANDS
 from services.blackjack.application.shoes import SeedUnreadable
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain import rejections as no
 from services.blackjack.domain.commands import Command
-from shared.eventstore.cause import StaleVersion
+from shared.eventstore.cause import Cause, StaleVersion
 from shared.eventstore.rejections import (
     InsufficientChips,
     KeyReused,
     Overloaded,
     VersionConflict,
+    WaitedTooLong,
 )
 from shared.http import problems
-from shared.http.auth import Forbidden, Keys, Unauthenticated
+from shared.http.auth import Caller, Forbidden, Keys, Unauthenticated
 from shared.http.openapi import answers, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed, MethodNotAllowed
 from shared.http.requests import (
@@ -46,58 +50,94 @@ TABLE_PARAMETER: Final = {
     "schema": {"type": "string", "pattern": ID_PATTERN},
     "example": "table-3",
 }
-_PATH: Final = re.compile("/v1/tables/([^/]+)/commands")
+_ONE: Final = re.compile("/v1/tables/([^/]+)/commands")
+_MANY: Final = "/v1/commands"
 _ID: Final = re.compile(ID_PATTERN)
 _HINT: Final = f"The types are {', '.join(COMMANDS)}."
-_decoder: Final = msgspec.json.Decoder(Command)
+_read_one: Final = msgspec.json.Decoder(Command)
+_read_many: Final = msgspec.json.Decoder(many.TableCommands)
 _encoder: Final = msgspec.json.Encoder()
 
 
 class Commands:
-    """Serves the hot route and leaves every other request to the app behind it."""
+    """Serves the hot routes and leaves every other request to the app behind it."""
 
-    def __init__(self, app: ASGIApp, tables: Tables, keys: Keys) -> None:
+    def __init__(self, app: ASGIApp, tables: Tables, keys: Keys, most_under_way: int) -> None:
+        """`most_under_way`: how many commands may be, at once; more are Overloaded."""
         self._app = app
         self._tables = tables
         self._keys = keys
+        self._most_under_way = most_under_way
+        self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = scope["type"] == "http" and _PATH.fullmatch(scope["path"])
-        if not found:
+        path = scope["path"] if scope["type"] == "http" else ""
+        one = _ONE.fullmatch(path)
+        if not one and path != _MANY:
             await self._app(scope, receive, send)
             return
         try:
             if scope["method"] != "POST":
                 raise MethodNotAllowed(["POST"])
-            await self._play(found[1], scope, receive, send)
+            headers = header_map(scope)
+            caller = (await self._keys.authenticate(headers.get(b"authorization"))).require("play")
+            if one:
+                await self._play(one[1], cause(caller, headers), receive, send)
+            else:
+                await self._play_many(caller, headers, receive, send)
         except Rejected as refusal:
             await problems.response(refusal)(scope, receive, send)
 
-    async def _play(self, table: str, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = header_map(scope)
-        caller = await self._keys.authenticate(headers.get(b"authorization"))
-        why = cause(caller.require("play"), headers)
+    async def _play(self, table: str, why: Cause, receive: Receive, send: Send) -> None:
         if not _ID.fullmatch(table):
             raise Malformed(f"path.table: A table's id matches {ID_PATTERN}.")
-        answered = await self._tables.play(
-            why, table, decode(await read_body(receive), _decoder, _HINT)
-        )
-        body = _encoder.encode(answered.answer)
-        start = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(body)),
-            (b"etag", etag(answered.answer.table.version).encode()),
-        ]
+        command = decode(await read_body(receive), _read_one, _HINT)
+        with self._room_for(1):
+            answered = await self._tables.play(why, table, command)
+        headers = [(b"etag", etag(answered.answer.table.version).encode())]
         if answered.replayed:
-            start.append((b"idempotent-replayed", b"true"))
-        await send({"type": "http.response.start", "status": 200, "headers": start})
-        await send({"type": "http.response.body", "body": body})
+            headers.append((b"idempotent-replayed", b"true"))
+        await _answer(send, answered.answer, headers)
+
+    async def _play_many(
+        self, caller: Caller, headers: Mapping[bytes, bytes], receive: Receive, send: Send
+    ) -> None:
+        if b"idempotency-key" in headers or b"if-match" in headers:
+            raise Malformed(
+                "Idempotency-Key and If-Match are for one command: send key, if_version."
+            )
+        body = await read_body(receive, many.MOST_BODY_BYTES)
+        commands = decode(body, _read_many, _HINT).commands
+        with self._room_for(len(commands)):
+            outcomes = await many.play_all(self._tables, cause(caller, headers), commands)
+        await _answer(send, outcomes, [])
+
+    @contextmanager
+    def _room_for(self, commands: int) -> Iterator[None]:
+        """Counts commands while they are under way. Raises Overloaded when they are too many."""
+        if self._under_way + commands > self._most_under_way:
+            raise Overloaded(f"{self._under_way} commands are under way already.")
+        self._under_way += commands
+        try:
+            yield
+        finally:
+            self._under_way -= commands
+
+
+async def _answer(send: Send, answer: object, headers: list[tuple[bytes, bytes]]) -> None:
+    body = _encoder.encode(answer)
+    headers += (
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+    )
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _description() -> dict[str, Any]:
     refusals = refuses(
         *(Unauthenticated, Forbidden, BodyTooLarge, Malformed, StaleVersion, KeyReused),
-        *(InsufficientChips, VersionConflict, Overloaded, SeedUnreadable),
+        *(InsufficientChips, VersionConflict, Overloaded, WaitedTooLong, SeedUnreadable),
         *(cls for cls in vars(no).values() if isinstance(cls, type) and cls is not Rejected),
     )
     responses = answers("Answer", "The command happened.", ANSWER) | refusals
@@ -115,4 +155,7 @@ def _description() -> dict[str, Any]:
     }
 
 
-DESCRIPTION: Final = {"/v1/tables/{table}/commands": {"post": _description()}}
+DESCRIPTION: Final = {
+    "/v1/tables/{table}/commands": {"post": _description()},
+    **many.DESCRIPTION,
+}

@@ -1,0 +1,156 @@
+"""Several processes on one address: any serves any table, a dead one is replaced, all stop well."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterator
+from signal import SIGKILL, SIGTERM
+
+import httpx
+import pytest
+
+from shared.local.process import until
+from tests.api.croupier import PATIENCE_SECONDS, Croupier, House, children, key
+from tests.conftest import Cluster
+
+WORKERS = 3
+PLAYERS = 24
+ENOUGH = 200
+"""Commands that are answered before something happens to the processes."""
+
+
+@pytest.fixture
+def crew(cluster: Cluster) -> Iterator[Croupier]:
+    """Three processes that wait for their clients as long as it takes."""
+    database = cluster.create()
+    croupier = Croupier(database)
+    croupier.environment |= {"CROUPIER_WORKERS": str(WORKERS), "CROUPIER_DRAIN_SECONDS": "60"}
+    with croupier:
+        yield croupier
+    cluster.drop(database)
+
+
+@pytest.fixture
+def house(crew: Croupier, http: httpx.Client) -> House:
+    """A house in which every player has a table alone."""
+    house = House(crew, http)
+    for player in players():
+        house.seat(f"{player}s", player)
+    return house
+
+
+def players() -> list[str]:
+    return [f"player-{number}" for number in range(PLAYERS)]
+
+
+class Crowd:
+    """Everybody buys in again and again, each on a connection that is kept until told to leave."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.answered = Counter[str]()
+        self.statuses = Counter[int]()
+        self._enough = asyncio.Event()
+
+    async def play(self, player: str) -> None:
+        """Returns when an answer says that the connection closes. Raises when one is cut off."""
+        async with self.house.crowd() as http:
+            closing = False
+            while not closing:
+                name = f"{player}.{self.answered[player]}"
+                body = {"type": "buy_in", "seat": 1, "amount": 1}
+                path = f"/v1/tables/{player}s/commands"
+                answer = await http.post(path, json=body, headers=key(name))
+                closing = answer.headers.get("Connection") == "close"
+                self.statuses[answer.status_code] += 1
+                self.answered[player] += answer.status_code == 200
+                if self.answered.total() >= ENOUGH:
+                    self._enough.set()
+
+    async def until_warm(self) -> None:
+        await self._enough.wait()
+
+
+def bought(house: House, player: str) -> int:
+    """What the table of a player knows of it."""
+    stack = house.get(f"/v1/tables/{player}s")["seats"][0]["stack"]
+    return int(stack) - 400
+
+
+async def test_whoever_is_served_while_all_processes_are_told_to_stop_is_answered(
+    crew: Croupier, house: House
+) -> None:
+    crowd = Crowd(house)
+    async with asyncio.TaskGroup() as playing:
+        for player in players():
+            playing.create_task(crowd.play(player))
+        await crowd.until_warm()
+        await asyncio.to_thread(crew.end, SIGTERM)
+
+    assert set(crowd.statuses) == {200}
+    crew.start()
+    assert {player: bought(house, player) for player in players()} == crowd.answered
+    assert house.get("/v1/ledger/trial-balance")["balanced"]
+
+
+async def test_one_that_was_told_to_stop_is_draining_until_its_clients_know(
+    crew: Croupier, house: House
+) -> None:
+    async with house.crowd() as first, house.crowd() as second:
+        for http in (first, second):
+            assert (await http.get("/readyz")).json()["status"] == "ready"
+        stopped = asyncio.create_task(asyncio.to_thread(crew.end, SIGTERM))
+        ready = await _until_draining(first)
+        last = await second.get("/v1/tables/player-1s")
+
+    assert (ready.status_code, ready.json()["database"]) == (503, "reachable")
+    assert last.status_code == 200
+    await stopped
+
+
+async def _until_draining(http: httpx.AsyncClient) -> httpx.Response:
+    while True:
+        ready = await http.get("/readyz")
+        if ready.json()["status"] == "draining":
+            assert ready.headers["Connection"] == "close"
+            return ready
+
+
+async def test_told_twice_it_hurries_and_still_loses_nothing(crew: Croupier, house: House) -> None:
+    """An idle connection would be waited for; the second word spares that."""
+    async with house.crowd() as http:
+        assert (await http.get("/livez")).status_code == 200
+        os.kill(crew.pid, SIGTERM)
+        for child in children(crew):
+            os.kill(child, SIGTERM)
+
+        await asyncio.wait_for(asyncio.to_thread(crew.end, SIGTERM), PATIENCE_SECONDS / 2)
+
+
+async def test_a_dead_one_is_replaced_and_whoever_comes_meanwhile_is_served(
+    crew: Croupier, house: House
+) -> None:
+    before = children(crew)
+    assert len(before) == WORKERS + 1, "they serve, and one works"
+
+    for child in before:
+        os.kill(child, SIGKILL)
+    answers = await asyncio.gather(*(_look(house) for _ in range(PLAYERS)))
+
+    assert set(answers) == {200}
+    assert until(lambda: len(children(crew) - before) == WORKERS + 1)
+
+
+async def _look(house: House) -> int:
+    """The status of an answer on a connection of its own."""
+    async with house.crowd() as http:
+        return (await http.get("/v1/tables/player-1s")).status_code
+
+
+def test_without_their_supervisor_they_end_and_free_the_address(
+    crew: Croupier, house: House
+) -> None:
+    crew.end(SIGKILL)  # returns when nobody is left who could say something
+    crew.start()
+
+    assert house.do("player-1s", "buy_in", seat=1, amount=1)
