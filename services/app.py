@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import RedirectResponse
 from fastapi_offline import FastAPIOffline
 from msgspec import Struct
+from psycopg import OperationalError
 from redis.asyncio import Redis
 
 from services.audit import api as audit_api
@@ -19,7 +20,7 @@ from services.blackjack.api import commands as play_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
 from services.blackjack.api import tables as tables_api
-from services.blackjack.application.reading import table_stream
+from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
@@ -32,17 +33,20 @@ from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.ledger.application import Ledger
 from services.ledger.projections import Books
 from services.settings import Settings
+from shared import telemetry
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Unreachable
+from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.store import HouseNotOpen
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.openapi import answers
 from shared.http.requests import BodyLimit
+from shared.telemetry import Watched, Watching
 
 _DESCRIPTION: Final = """\
 Blackjack tables whose every deal can be audited.
@@ -109,14 +113,17 @@ class Service:
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
         self.ledger = Ledger(self.batcher, codec, _now)
-        self.books = Books(self.store.readers)
+        self.reads = ReplicaStore(self.store, settings.replica_url)
+        self.past = Reading(self.reads, codec)
+        self.books = Books(self.reads)
         self.checkpoints = Checkpoints(self.store.readers)
         views = self.store.readers, self.checkpoints
         self.listed, self.rounds = TableList(*views), Rounds(*views)
         self.hands, self.returns = Hands(*views), Returns(*views)
-        self.feeds = feed.Feeds(self.store, self.wakeups.wait)
+        self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.draining = False
-        self.streams = stream.Streams(self.store, self.wakeups.wait)
+        self.streams = stream.Streams(self.reads, self.wakeups.wait)
+        self.watching = self._watched()
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -125,10 +132,36 @@ class Service:
             if self.redis:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
+            await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             yield
             await self.tables.reading.loader.settle()
+
+    def _watched(self) -> Watching:
+        streams = self.streams
+        return Watching(
+            Watched(
+                *("gauge", "croupier_append_waiting_commands", "Commands that wait for a batch."),
+                lambda: self.batcher.waiting,
+            ),
+            Watched(
+                *("gauge", "croupier_stream_clients", "Clients that listen to a stream."),
+                lambda: streams.clients,
+            ),
+            Watched(
+                *("counter", "croupier_stream_dropped_clients", "Clients that were dropped."),
+                lambda: streams.dropped,
+            ),
+            Watched(
+                *("gauge", "croupier_stream_lag_seconds", "From recording to telling, at last."),
+                lambda: streams.lag_seconds,
+            ),
+            Watched(
+                *("gauge", "croupier_redis_connected", "Whether Redis wakes us, 1 or 0."),
+                lambda: self.wakeups.connected,
+            ),
+        )
 
     def drain(self) -> None:
         """From now on we are not ready, though we still answer; streams continue elsewhere."""
@@ -174,10 +207,10 @@ def create_app(settings: Settings) -> FastAPI:
 
 def _routers(service: Service) -> Iterator[APIRouter]:
     """The routes of every context."""
-    yield tables_api.routes(service.tables, service.listed, service.rounds)
+    yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
     yield history_api.routes(service.rounds, service.hands, service.returns)
     yield ledger_api.routes(service.ledger, service.books)
-    yield audit_api.routes(Auditor(service.tables.reading, service.rounds))
+    yield audit_api.routes(Auditor(service.past, service.rounds))
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)
@@ -221,7 +254,28 @@ def _operation(service: Service) -> APIRouter:
             return _health(Health("draining", "reachable", redis), 503)
         return _health(Health("ready", "reachable", redis), 200)
 
+    _metrics(router, service)
     return router
+
+
+def _metrics(router: APIRouter, service: Service) -> None:
+    figures = (
+        "# TYPE croupier_append_waiting_commands gauge\ncroupier_append_waiting_commands 3.0\n"
+    )
+
+    @router.get(
+        "/metrics",
+        summary="Figures",
+        responses={200: {"content": {telemetry.CONTENT_TYPE: {"example": figures}}}},
+    )
+    async def metrics() -> Response:
+        """The figures of this process for Prometheus, and how far the views are behind the log.
+
+        Needs no key, so that it answers also while keys cannot be looked up; it tells nothing of
+        any house."""
+        with suppress(OperationalError):
+            telemetry.show_lag(await service.checkpoints.lag())
+        return Response(telemetry.exposition(service.watching), media_type=telemetry.CONTENT_TYPE)
 
 
 def _health(health: Health, status: int) -> Response:

@@ -64,6 +64,13 @@ class Settings(BaseSettings):
         description="the same database as a role that may create tables, as a postgresql:// URL; "
         "without it DATABASE_URL",
     )
+    replica_url: _PostgresUrl = Field(
+        default="",
+        repr=False,
+        description="a Postgres that follows the one of DATABASE_URL, as a postgresql:// URL of a "
+        "role that may read; feeds, the ledger, audits and past versions are read there while it "
+        "has all that is recorded",
+    )
     redis_url: str = Field(
         default="",
         repr=False,
@@ -98,6 +105,13 @@ class Settings(BaseSettings):
         ge=0,
         description="how many seconds a process that was told to stop waits for its clients' next "
         "requests, to ask them to go elsewhere",
+    )
+    metrics_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        description="the port where a worker shows its figures to Prometheus, a number from 1 to "
+        "65535; without it it shows none",
     )
     house: str = Field(
         default="local",

@@ -5,7 +5,8 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from functools import partial
 from typing import Final, TypeAlias
 
 from redis.asyncio import Redis
@@ -20,9 +21,11 @@ from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.settings import Settings
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.codec import Codec
+from shared.eventstore.partitions import keep_ahead
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages, Projector
 from shared.eventstore.wakeups import Wakeups
+from shared.telemetry import observe_lateness, shown_on
 
 Duty: TypeAlias = Callable[[], Awaitable[float]]
 """Does what is to be done now, and says for how many seconds there will be nothing more."""
@@ -30,6 +33,9 @@ Duty: TypeAlias = Callable[[], Awaitable[float]]
 _LOOK_AGAIN_SECONDS: Final = 0.05
 _CLOCK_SECONDS: Final = 0.1
 """How late a clock may be fired when there is nothing else to do."""
+
+_ROOM_SECONDS: Final = 60.0
+"""How often we look for the next partition: filling one takes a quarter of an hour at best."""
 
 _TROUBLE_SECONDS: Final = 1.0
 """How long a duty that failed is left alone."""
@@ -46,6 +52,7 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         codec = Codec.of(Codec(BLACKJACK_EVENTS), Codec(LEDGER_EVENTS))
+        self.settings = settings
         self.store = PostgresStore(settings.database_url)
         self.redis = Redis.from_url(settings.redis_url) if settings.redis_url else None
         self.wakeups = Wakeups(self.redis)
@@ -55,13 +62,17 @@ class Worker:
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
         pages = Pages(self.store, Plays(self.store, codec).open)
         self.projector = Projector(pages, PROJECTIONS)
-        self.clocks = Clocks(self.store, self.tables, _now, _note_lateness)
+        self.clocks = Clocks(self.store, self.tables, _now, observe_lateness)
         self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
+        if settings.migration_url:
+            self.duties["partitions"] = partial(_make_room, settings.migration_url)
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
         """Returns after `stop()`, when everything is put away."""
         async with AsyncExitStack() as stack:
+            if port := self.settings.metrics_port:
+                stack.enter_context(shown_on(self.settings.host, port))
             if self.redis:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
@@ -104,8 +115,12 @@ class Worker:
                 await asyncio.wait_for(self._stopping.wait(), pause)
 
 
-def _note_lateness(lateness: timedelta) -> None:
-    _log.debug("A clock was fired %.3f seconds late.", lateness.total_seconds())
+async def _make_room(owner_url: str) -> float:
+    """Makes partitions ahead, as the role that may; without it `croupier partitions ahead` does."""
+    made = await asyncio.to_thread(keep_ahead, owner_url)
+    if made:
+        _log.info("Made %s.", ", ".join(partition.name for partition in made))
+    return _ROOM_SECONDS
 
 
 def _now() -> datetime:

@@ -1,6 +1,7 @@
 """Working until somebody says stop: `work` alone, or as a child of `up` and `serve`."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,7 +73,13 @@ async def _working(
     worker, loop = Worker(settings), asyncio.get_running_loop()
     for each in obeyed:
         loop.add_signal_handler(each, worker.stop)
+
+    def alone(sentinel: int) -> None:
+        loop.remove_reader(sentinel)  # it would tell us again and again while we end
+        loop.call_later(_DRAIN_SECONDS, os._exit, 1)  # an orphan lives no longer, come what may
+        worker.stop()
+
     if parent := parent_process():
-        loop.add_reader(parent.sentinel, worker.stop)
+        loop.add_reader(parent.sentinel, alone, parent.sentinel)
     print(greeting, end="", flush=True)
     await worker.run()

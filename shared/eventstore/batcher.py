@@ -4,11 +4,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import NamedTuple
 
 from shared.eventstore.rejections import Overloaded, Unreachable, WaitedTooLong
 from shared.eventstore.store import Append, Appended, EventStore, HouseNotOpen
 from shared.kernel.rejected import Rejected
+from shared.telemetry import observe_batch
 
 RECONNECT_SECONDS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """The pauses before a batch is sent again to a store that did not answer."""
@@ -165,12 +167,26 @@ class Batcher:
         self, house: str, appends: Sequence[Append]
     ) -> "Sequence[Appended | Exception]":
         """Sends the same command ids until an answer comes: what was recorded is not again."""
+        began = perf_counter()
+        answers = await self._send_until_answered(house, appends)
+        observe_batch(perf_counter() - began, map(_outcome, answers))
+        return answers
+
+    async def _send_until_answered(
+        self, house: str, appends: Sequence[Append]
+    ) -> Sequence[Appended | Rejected]:
         for pause in self._pauses:
             try:
                 return await self._store.append_batch(house, appends, self._clock())
             except Unreachable:
                 await asyncio.sleep(pause)
         return await self._store.append_batch(house, appends, self._clock())
+
+
+def _outcome(answer: Appended | Rejected) -> str:
+    if isinstance(answer, Appended):
+        return "replayed" if answer.replayed else "accepted"
+    return answer.slug()
 
 
 def _unknown(command_id: str) -> Unreachable:

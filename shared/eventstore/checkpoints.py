@@ -2,7 +2,7 @@
 
 import asyncio
 from time import monotonic
-from typing import Any, ClassVar, Final, LiteralString
+from typing import Any, ClassVar, Final, LiteralString, NamedTuple
 
 from msgspec import Struct
 from psycopg_pool import AsyncConnectionPool
@@ -40,7 +40,7 @@ class Checkpoint(Struct, frozen=True):
     position: int
 
 
-class Lag(Struct, frozen=True):
+class Lag(NamedTuple):
     """How far a view is behind the log, in the house where it is furthest behind.
 
     `seconds` is the age of the oldest event that it does not have.

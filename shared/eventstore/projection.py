@@ -15,6 +15,7 @@ from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.store import Recorded
+from shared.telemetry import count_view_failure, observe_page
 
 Item = TypeVar("Item")
 
@@ -113,6 +114,7 @@ class Projector(Generic[Item]):
         more = False
         for (house, position), due in (await self._due()).items():
             page = await self._pages.read(house, position, self._page)
+            observe_page(page.last - page.after)
             await self._move(page, due)
             more = more or page.last - page.after == self._page
         return more
@@ -141,6 +143,7 @@ class Projector(Generic[Item]):
                     await self._move(page, [each])
                 return
             name = due[0].name
+            count_view_failure(name)
             _log.exception("The view %s of %s fails after %d", name, page.house, page.after)
             self._set_aside[page.house, name] = monotonic() + _SET_ASIDE_SECONDS
 

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 _CHANNEL = "croupier:appended:"
 _RETRY_SECONDS = 1.0
+_CANCEL_SECONDS = 0.1
 
 
 class Wakeups:
@@ -35,10 +36,9 @@ class Wakeups:
 
     async def __aexit__(self, *_: object) -> None:
         for task in (self._listening, self._publishing):
-            if task:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+            while task and not task.done():
+                task.cancel()  # and again: while it connects, the client of Redis may not hear it
+                await asyncio.wait({task}, timeout=_CANCEL_SECONDS)
 
     def announce(self, house: str, position: int) -> None:
         """Say that the log of a house ends at a position. Returns at once, never raises."""

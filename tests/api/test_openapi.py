@@ -18,7 +18,7 @@ OPERATIONS: dict[str, Json] = {
     for path, methods in DESCRIPTION["paths"].items()
     for method, operation in methods.items()
 }
-NO_PROBLEMS = {"GET /problems", "GET /v1/rulesets", "GET /livez", "GET /readyz"}
+NO_PROBLEMS = {"GET /problems", "GET /v1/rulesets", "GET /livez", "GET /readyz", "GET /metrics"}
 ALWAYS_THERE = ("{player}", "events", "{table}/rounds")
 """Lists of what nobody has heard of are empty."""
 PLAY = OPERATIONS["POST /v1/tables/{table}/commands"]

@@ -159,6 +159,13 @@ async def test_growth_is_heard_in_another_process_through_redis(valkey_url: str)
         assert there.connected
 
 
+async def test_whoever_leaves_while_still_connecting_gets_away(valkey_url: str) -> None:
+    for moment in range(30):
+        async with asyncio.timeout(10), Redis.from_url(valkey_url) as redis, Wakeups(redis):
+            for _ in range(moment):
+                await asyncio.sleep(0)
+
+
 async def test_without_redis_nobody_hears_of_a_fault() -> None:
     async with Redis(host="127.0.0.1", port=1) as gone, Wakeups(gone) as wakeups:
         wakeups.announce(HOUSE, 1)
@@ -169,6 +176,19 @@ async def test_without_redis_nobody_hears_of_a_fault() -> None:
 async def append(store: EventStore, numbers: Sequence[int]) -> None:
     for number in numbers:
         await store.append_batch(HOUSE, [a_command(f"{number}", an_event("table-t"))], NOW)
+
+
+async def test_leaving_is_possible_at_once(valkey_url: str) -> None:
+    """Also in the middle of connecting, when the client forgets that it was cancelled."""
+
+    async def visit(steps: int) -> None:
+        async with Redis.from_url(valkey_url) as redis, Wakeups(redis):
+            for _ in range(steps):
+                await asyncio.sleep(0)
+
+    for steps in range(30):
+        _, there_still = await asyncio.wait([asyncio.create_task(visit(steps))], timeout=10)
+        assert not there_still
 
 
 async def positions(store: EventStore, wakeups: Wakeups, until: int) -> list[int]:

@@ -219,6 +219,9 @@ class Guest:
                 await self._desk.command(self._chance, self._key(), "POST", path, command)
             case "stale":
                 await self._too_late(seen, path)
+            case _ if self._luck(0.5):
+                some = self._chance.sample(self._keys, min(len(self._keys), 5))
+                await self._desk.all_again(self._chance, some)
             case _:
                 sent = self._desk.sent[self._chance.choice(self._keys)]
                 await self._desk.send(self._chance, sent)
