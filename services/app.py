@@ -175,7 +175,10 @@ class Service:
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The whole API over the database and the key ring of the settings."""
+    """The whole API over the database and the key ring of the settings.
+
+    What is served is its `state.front`: the hot routes, and behind them all others.
+    """
     service = Service(settings)
     app = FastAPIOffline(
         title="Croupier",
@@ -195,11 +198,8 @@ def create_app(settings: Settings) -> FastAPI:
     for router in _routers(service):
         app.include_router(router)
     app.add_middleware(BodyLimit)
-    app.add_middleware(
-        play_api.Commands,
-        tables=service.tables,
-        keys=service.keys,
-        most_under_way=settings.most_commands,
+    app.state.front = play_api.Commands(
+        app, service.tables, service.keys, most_under_way=settings.most_commands
     )
     openapi.publish(app, _PUBLISHED, play_api.DESCRIPTION)
     return app

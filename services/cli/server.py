@@ -44,7 +44,7 @@ def serve(
     give_up_on(listener, _UNREAD_SECONDS)
     app = create_app(settings)
     config = uvicorn.Config(
-        app,
+        app.state.front,
         http=OneWrite,
         ws="none",
         lifespan="on",

@@ -4,6 +4,7 @@ Everything else is ordinary FastAPI. Here a request costs a regular expression, 
 the key, one decode and one encode; the same types describe it in the OpenAPI document.
 """
 
+import logging
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -28,7 +29,7 @@ from shared.eventstore.rejections import (
 from shared.http import problems
 from shared.http.auth import Caller, Forbidden, Keys, Unauthenticated
 from shared.http.openapi import answers, refuses, takes
-from shared.http.problems import BodyTooLarge, Malformed, MethodNotAllowed
+from shared.http.problems import BodyTooLarge, Malformed, MethodNotAllowed, Unexpected
 from shared.http.requests import (
     IDEMPOTENCY,
     IF_MATCH,
@@ -56,6 +57,7 @@ _HINT: Final = f"The types are {', '.join(COMMANDS)}."
 _read_one: Final = msgspec.json.Decoder(Command)
 _read_many: Final = msgspec.json.Decoder(many.TableCommands)
 _encoder: Final = msgspec.json.Encoder()
+_log = logging.getLogger(__name__)
 
 
 class Commands:
@@ -86,6 +88,9 @@ class Commands:
                 await self._play_many(caller, headers, receive, send)
         except Rejected as refusal:
             await problems.response(refusal)(scope, receive, send)
+        except Exception:
+            _log.exception("A command has failed.")
+            await problems.response(Unexpected())(scope, receive, send)
 
     async def _play(self, table: str, why: Cause, receive: Receive, send: Send) -> None:
         if not _ID.fullmatch(table):
