@@ -20,7 +20,7 @@ from services.blackjack.api import commands as play_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
 from services.blackjack.api import tables as tables_api
-from services.blackjack.application.reading import table_stream
+from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
@@ -39,6 +39,7 @@ from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Unreachable
+from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.store import HouseNotOpen
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, problems, stream
@@ -112,14 +113,16 @@ class Service:
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
         self.ledger = Ledger(self.batcher, codec, _now)
-        self.books = Books(self.store.readers)
+        self.reads = ReplicaStore(self.store, settings.replica_url)
+        self.past = Reading(self.reads, codec)
+        self.books = Books(self.reads)
         self.checkpoints = Checkpoints(self.store.readers)
         views = self.store.readers, self.checkpoints
         self.listed, self.rounds = TableList(*views), Rounds(*views)
         self.hands, self.returns = Hands(*views), Returns(*views)
-        self.feeds = feed.Feeds(self.store, self.wakeups.wait)
+        self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.draining = False
-        self.streams = stream.Streams(self.store, self.wakeups.wait)
+        self.streams = stream.Streams(self.reads, self.wakeups.wait)
         self.watching = self._watched()
 
     @asynccontextmanager
@@ -129,6 +132,7 @@ class Service:
             if self.redis:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
+            await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             yield
@@ -203,10 +207,10 @@ def create_app(settings: Settings) -> FastAPI:
 
 def _routers(service: Service) -> Iterator[APIRouter]:
     """The routes of every context."""
-    yield tables_api.routes(service.tables, service.listed, service.rounds)
+    yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
     yield history_api.routes(service.rounds, service.hands, service.returns)
     yield ledger_api.routes(service.ledger, service.books)
-    yield audit_api.routes(Auditor(service.tables.reading, service.rounds))
+    yield audit_api.routes(Auditor(service.past, service.rounds))
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)

@@ -64,6 +64,13 @@ class Settings(BaseSettings):
         description="the same database as a role that may create tables, as a postgresql:// URL; "
         "without it DATABASE_URL",
     )
+    replica_url: _PostgresUrl = Field(
+        default="",
+        repr=False,
+        description="a Postgres that follows the one of DATABASE_URL, as a postgresql:// URL of a "
+        "role that may read; feeds, the ledger, audits and past versions are read there while it "
+        "has all that is recorded",
+    )
     redis_url: str = Field(
         default="",
         repr=False,

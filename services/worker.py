@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, TypeAlias
 
 from redis.asyncio import Redis
@@ -20,6 +21,7 @@ from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.settings import Settings
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.codec import Codec
+from shared.eventstore.partitions import keep_ahead
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages, Projector
 from shared.eventstore.wakeups import Wakeups
@@ -31,6 +33,9 @@ Duty: TypeAlias = Callable[[], Awaitable[float]]
 _LOOK_AGAIN_SECONDS: Final = 0.05
 _CLOCK_SECONDS: Final = 0.1
 """How late a clock may be fired when there is nothing else to do."""
+
+_ROOM_SECONDS: Final = 60.0
+"""How often we look for the next partition: filling one takes a quarter of an hour at best."""
 
 _TROUBLE_SECONDS: Final = 1.0
 """How long a duty that failed is left alone."""
@@ -59,6 +64,8 @@ class Worker:
         self.projector = Projector(pages, PROJECTIONS)
         self.clocks = Clocks(self.store, self.tables, _now, observe_lateness)
         self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
+        if settings.migration_url:
+            self.duties["partitions"] = partial(_make_room, settings.migration_url)
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -106,6 +113,14 @@ class Worker:
                 pause = _TROUBLE_SECONDS
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
+
+
+async def _make_room(owner_url: str) -> float:
+    """Makes partitions ahead, as the role that may; without it `croupier partitions ahead` does."""
+    made = await asyncio.to_thread(keep_ahead, owner_url)
+    if made:
+        _log.info("Made %s.", ", ".join(partition.name for partition in made))
+    return _ROOM_SECONDS
 
 
 def _now() -> datetime:

@@ -10,6 +10,7 @@ from services.audit.application import Auditor
 from services.audit.domain.proof import Proof, RoundNotOver
 from services.audit.domain.recall import Recall
 from services.blackjack.domain.rejections import UnknownRound
+from shared.eventstore.rejections import Archived
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.problems import Malformed
@@ -25,7 +26,7 @@ RoundId = Annotated[
         examples=["table-3.5"],
     ),
 ]
-_REFUSED = refuses(Unauthenticated, Forbidden, UnknownRound, Malformed)
+_REFUSED = refuses(Unauthenticated, Forbidden, UnknownRound, Archived, Malformed)
 _RECALL: Final[dict[str, Any]] = {
     "round": "table-3.5",
     "ruleset": "a2g",

@@ -6,7 +6,7 @@ import psycopg
 from rich.console import Console
 from typer import Typer
 
-from services.cli import database, demo, keys, rebuilding, serving, working
+from services.cli import database, demo, keys, partitions, rebuilding, serving, working
 from services.cli.refused import Refused
 from services.settings import WrongSettings
 from shared.local.process import CannotStart
@@ -24,6 +24,7 @@ app.command()(database.migrate)
 app.command()(rebuilding.rebuild)
 app.command()(demo.demo)
 app.add_typer(keys.app, name="keys")
+app.add_typer(partitions.app, name="partitions")
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from services.cli.embedded import a_database
 from services.cli.refused import Refused
 from services.settings import Settings
 from shared.eventstore.migrate import current, head, open_house, upgrade
+from shared.eventstore.partitions import make_ahead
 
 
 def migrate() -> None:
@@ -23,7 +24,7 @@ def migrate() -> None:
 
 
 def prepare(settings: Settings) -> None:
-    """Migrates, opens the house, and lets the role of DATABASE_URL serve."""
+    """Migrates, opens the house, makes partitions ahead, lets the role of DATABASE_URL serve."""
     if current(settings.owner_url) != head():
         try:
             upgrade(settings.owner_url)
@@ -34,6 +35,7 @@ def prepare(settings: Settings) -> None:
             ) from error
     open_house(settings.owner_url, settings.house)
     with psycopg.connect(settings.owner_url, autocommit=True) as owner:
+        make_ahead(owner)
         serving = unquote(urlsplit(settings.database_url).username or "")
         if serving and serving != owner.info.user:
             owner.execute(sql.SQL("GRANT croupier_app TO {}").format(sql.Identifier(serving)))

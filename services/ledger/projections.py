@@ -1,10 +1,11 @@
 """Balances, entries and the trial balance: read from the ledger that the log writes."""
 
-from typing import Any
+from typing import Any, LiteralString
 
 from msgspec import Struct
-from psycopg.rows import class_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg.rows import AsyncRowFactory, class_row, tuple_row
+
+from shared.eventstore.replica import ReplicaStore
 
 
 class Account(Struct, frozen=True):
@@ -17,7 +18,8 @@ class Account(Struct, frozen=True):
 class Entry(Struct, frozen=True):
     """A line of the ledger: `amount` into (+) or out of (-) an account, and what was there then.
 
-    `position` is the event's place in the log, `line` the line's place in the event, from 0.
+    `position` is the event's place in the log, `line` the line's place in the event, from 0. `type`
+    is null when the event was taken out of the database.
     """
 
     position: int
@@ -25,7 +27,7 @@ class Entry(Struct, frozen=True):
     account: str
     amount: int
     balance_after: int
-    type: str
+    type: str | None
 
 
 class AccountPage(Struct, frozen=True):
@@ -60,86 +62,83 @@ class TrialBalance(Struct, frozen=True):
 
 
 class Books:
-    """The reading side of the ledger."""
+    """The reading side of the ledger, from a replica where there is one."""
 
-    def __init__(self, pool: AsyncConnectionPool[Any]) -> None:
-        self._pool = pool
+    def __init__(self, reads: ReplicaStore) -> None:
+        self._reads = reads
 
     async def balance(self, house: str, account: str) -> int:
         """The chips on an account; 0 for one that was never used."""
-        async with self._pool.connection() as connection:
-            cursor = await connection.execute(
-                "SELECT balance FROM account WHERE house = %s AND account = %s", (house, account)
-            )
-            row = await cursor.fetchone()
-            return row[0] if row else 0
+        found = await self._rows(
+            "SELECT balance FROM account WHERE house = %s AND account = %s", (house, account)
+        )
+        return found[0][0] if found else 0
 
     async def balance_at(self, house: str, account: str, position: int) -> int:
         """The chips on an account right after the event at a position."""
-        async with self._pool.connection() as connection:
-            cursor = await connection.execute(
-                """
-                SELECT balance_after FROM posting
-                 WHERE house = %s AND account = %s AND position <= %s
-                 ORDER BY position DESC LIMIT 1
-                """,
-                (house, account, position),
-            )
-            row = await cursor.fetchone()
-            return row[0] if row else 0
+        found = await self._rows(
+            """
+            SELECT balance_after FROM posting
+             WHERE house = %s AND account = %s AND position <= %s
+             ORDER BY position DESC LIMIT 1
+            """,
+            (house, account, position),
+        )
+        return found[0][0] if found else 0
 
     async def accounts(self, house: str, prefix: str, after: str, limit: int) -> AccountPage:
         """Accounts whose name starts with `prefix`, by name, after a name."""
-        async with (
-            self._pool.connection() as connection,
-            connection.cursor(row_factory=class_row(Account)) as cursor,
-        ):
-            await cursor.execute(
-                """
-                SELECT account, balance FROM account
-                 WHERE house = %s AND account > %s AND starts_with(account, %s)
-                 ORDER BY account LIMIT %s
-                """,
-                (house, after, prefix, limit),
-            )
-            data = await cursor.fetchall()
+        data = await self._rows(
+            """
+            SELECT account, balance FROM account
+             WHERE house = %s AND account > %s AND starts_with(account, %s)
+             ORDER BY account LIMIT %s
+            """,
+            (house, after, prefix, limit),
+            class_row(Account),
+        )
         return AccountPage(data, data[-1].account if len(data) == limit else None)
 
     async def entries(self, house: str, account: str, after: int, limit: int) -> EntryPage:
         """The lines of an account after a position, oldest first. An event has one at most."""
-        async with (
-            self._pool.connection() as connection,
-            connection.cursor(row_factory=class_row(Entry)) as cursor,
-        ):
-            await cursor.execute(
-                """
-                SELECT p.position, p.line, p.account, p.amount, p.balance_after, e.type
-                  FROM posting p
-                  JOIN event_log e ON e.house = p.house AND e.position = p.position
-                 WHERE p.house = %s AND p.account = %s AND p.position > %s
-                 ORDER BY p.position LIMIT %s
-                """,
-                (house, account, after, limit),
-            )
-            data = await cursor.fetchall()
+        data = await self._rows(
+            """
+            SELECT p.position, p.line, p.account, p.amount, p.balance_after, e.type
+              FROM posting p
+              LEFT JOIN event_log e ON e.house = p.house AND e.position = p.position
+             WHERE p.house = %s AND p.account = %s AND p.position > %s
+             ORDER BY p.position LIMIT %s
+            """,
+            (house, account, after, limit),
+            class_row(Entry),
+        )
         return EntryPage(data, data[-1].position if len(data) == limit else None)
 
     async def trial_balance(self, house: str) -> TrialBalance:
         """Every chip, by kind of account, in one statement and so at one position."""
-        async with self._pool.connection() as connection:
-            cursor = await connection.execute(
-                """
-                SELECT h.position, coalesce(a.kind, ''), coalesce(a.accounts, 0),
-                       coalesce(a.balance, 0)
-                  FROM log_head h
-                  LEFT JOIN (SELECT regexp_replace(account, '^.*/', '') AS kind,
-                                    count(*) AS accounts, sum(balance)::bigint AS balance
-                               FROM account WHERE house = %(house)s GROUP BY 1) a ON true
-                 WHERE h.house = %(house)s ORDER BY 2
-                """,
-                {"house": house},
-            )
-            rows = await cursor.fetchall()
+        rows = await self._rows(
+            """
+            SELECT h.position, coalesce(a.kind, ''), coalesce(a.accounts, 0),
+                   coalesce(a.balance, 0)
+              FROM log_head h
+              LEFT JOIN (SELECT regexp_replace(account, '^.*/', '') AS kind,
+                                count(*) AS accounts, sum(balance)::bigint AS balance
+                           FROM account WHERE house = %s GROUP BY 1) a ON true
+             WHERE h.house = %s ORDER BY 2
+            """,
+            (house, house),
+        )
         kinds = [Kind(kind, count, balance) for _, kind, count, balance in rows if kind]
         total = sum(kind.balance for kind in kinds)
         return TrialBalance(rows[0][0] if rows else 0, kinds, total, balanced=total == 0)
+
+    async def _rows(
+        self,
+        query: LiteralString,
+        parameters: tuple[Any, ...],
+        as_what: AsyncRowFactory[Any] = tuple_row,
+    ) -> list[Any]:
+        """`parameters` begin with the house."""
+        return await self._reads.read(
+            parameters[0], lambda store: store.rows(query, parameters, as_what)
+        )

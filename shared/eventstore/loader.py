@@ -69,6 +69,10 @@ class Loader(Generic[State]):
             self._keep(house, stream, loaded)
         return loaded
 
+    async def keep(self, house: str, stream: str, at_version: int) -> None:
+        """Write a snapshot of the state at a version, and return when it is there."""
+        await self._write(house, stream, await self.load(house, stream, at_version))
+
     def remember(self, house: str, stream: str, loaded: Loaded[State]) -> None:
         """Keep the state after an append that was accepted."""
         known = self._cache.get((house, stream))
@@ -126,8 +130,11 @@ class Loader(Generic[State]):
 
     async def _write_snapshot(self, house: str, stream: str, loaded: Loaded[State]) -> None:
         try:
-            state = msgspec.msgpack.encode(loaded.state)
-            snapshot = Snapshot(loaded.version, loaded.position, state)
-            await self._store.write_snapshot(house, stream, self._decider.format, snapshot)
+            await self._write(house, stream, loaded)
         except Exception as error:  # a snapshot only spares time
             _log.warning("No snapshot of %s at %s: %s", stream, loaded.version, error)
+
+    async def _write(self, house: str, stream: str, loaded: Loaded[State]) -> None:
+        state = msgspec.msgpack.encode(loaded.state)
+        snapshot = Snapshot(loaded.version, loaded.position, state)
+        await self._store.write_snapshot(house, stream, self._decider.format, snapshot)

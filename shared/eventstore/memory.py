@@ -8,6 +8,8 @@ from msgspec import UNSET
 from shared.eventstore.chain import GENESIS, leaf_of, link
 from shared.eventstore.rejections import InsufficientChips, KeyReused, Unbalanced, VersionConflict
 from shared.eventstore.store import (
+    NEWEST_SNAPSHOTS,
+    SNAPSHOTS_APART,
     Append,
     Appended,
     Deadline,
@@ -135,6 +137,8 @@ class MemoryStore:
     ) -> None:
         kept = self._open(house).snapshots.setdefault((stream, format), {})
         kept.setdefault(snapshot.version, snapshot)
+        for version in _superfluous(sorted(kept)):
+            del kept[version]
 
     async def claim_deadlines(
         self, house: str, now: datetime, until: datetime, limit: int = 100
@@ -154,6 +158,13 @@ class MemoryStore:
 
     def _house(self, house: str) -> House:
         return self._houses.get(house) or House()
+
+
+def _superfluous(versions: list[int]) -> list[int]:
+    """The older snapshots, but for the first in every span of SNAPSHOTS_APART versions."""
+    spans = [version // SNAPSHOTS_APART for version in versions]
+    older = list(zip(spans, [None, *spans], versions, strict=False))[:-NEWEST_SNAPSHOTS]
+    return [version for span, before, version in older if span == before]
 
 
 def _move(balances: dict[str, int], postings: Iterable[Posting]) -> InsufficientChips | None:

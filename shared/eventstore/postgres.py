@@ -7,12 +7,16 @@ from typing import Any, LiteralString
 
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
+from psycopg.abc import Params
+from psycopg.rows import AsyncRowFactory, tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from shared.eventstore import arrays
 from shared.eventstore.columns import Columns
-from shared.eventstore.rejections import Unreachable
+from shared.eventstore.rejections import Archived, Unreachable
 from shared.eventstore.store import (
+    NEWEST_SNAPSHOTS,
+    SNAPSHOTS_APART,
     Append,
     Appended,
     Deadline,
@@ -44,9 +48,9 @@ class PostgresStore:
     when Postgres does not answer, and connects again by itself when it does.
     """
 
-    def __init__(self, url: str, *, readers: int = 4) -> None:
+    def __init__(self, url: str, *, readers: int = 4, patience_seconds: float = 5.0) -> None:
         self.readers: AsyncConnectionPool[AsyncConnection[Row]] = AsyncConnectionPool(
-            url, min_size=1, max_size=readers, timeout=5, open=False, kwargs=_SERVING
+            url, min_size=1, max_size=readers, timeout=patience_seconds, open=False, kwargs=_SERVING
         )
         self._url = url
         self._appender: AsyncConnection[Row] | None = None
@@ -82,10 +86,20 @@ class PostgresStore:
     async def read_stream(
         self, house: str, stream: str, after: int = 0, limit: int = 1000
     ) -> list[Recorded]:
-        return list(starmap(Recorded, await self._rows(_STREAM, house, stream, after, limit)))
+        rows = await self._rows(_STREAM, house, stream, after, limit, house, house, stream, after)
+        if rows and rows[-1][0] is None:
+            _, place, version, *_ = rows[-1]
+            detail = f"{stream} is archived up to version {version}: {place}."
+            raise Archived(detail, place, last_version=version)
+        return list(starmap(Recorded, rows))
 
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        return list(starmap(Recorded, await self._rows(_LOG, house, after, limit)))
+        rows = await self._rows(_LOG, house, after, limit, house, after, after)
+        if rows and rows[-1][0] is None:
+            _, place, position, *_, chain, _ = rows[-1]
+            detail = f"The log is archived up to position {position}: {place}."
+            raise Archived(detail, place, chain, last_position=position)
+        return list(starmap(Recorded, rows))
 
     async def outcome(self, house: str, command_id: str) -> Outcome | None:
         for request_hash, stream, first, last, version in await self._rows(
@@ -107,6 +121,11 @@ class PostgresStore:
     ) -> None:
         version, position, state = snapshot.version, snapshot.position, snapshot.state
         await self._rows(_KEEP_SNAPSHOT, house, stream, format, version, position, state)
+        await self.rows(
+            _DROP_SNAPSHOTS,
+            {"house": house, "stream": stream, "format": format}
+            | {"newest": NEWEST_SNAPSHOTS - 1, "apart": SNAPSHOTS_APART},
+        )
 
     async def claim_deadlines(
         self, house: str, now: datetime, until: datetime, limit: int = 100
@@ -135,20 +154,27 @@ class PostgresStore:
         self._appender = None
 
     async def _rows(self, query: LiteralString, *parameters: object) -> list[Row]:
+        return await self.rows(query, parameters)
+
+    async def rows(
+        self, query: LiteralString, parameters: Params, as_what: AsyncRowFactory[Any] = tuple_row
+    ) -> list[Any]:
         """A statement that may be repeated: a connection that died while it lay idle in the pool
         is thrown away, and the next one tried."""
         for _ in range(self.readers.max_size + 1):
             try:
-                return await self._rows_once(query, parameters)
+                return await self._rows_once(query, parameters, as_what)
             except PoolTimeout as error:
                 raise Unreachable("The database does not answer.") from error
             except psycopg.OperationalError:
                 continue
         raise Unreachable("Every connection to the log is broken.")
 
-    async def _rows_once(self, query: LiteralString, parameters: tuple[object, ...]) -> list[Row]:
+    async def _rows_once(
+        self, query: LiteralString, parameters: Params, as_what: AsyncRowFactory[Any]
+    ) -> list[Any]:
         async with self.readers.connection() as connection:
-            cursor: AsyncCursor[Row] = connection.cursor(binary=True)
+            cursor: AsyncCursor[Any] = connection.cursor(binary=True, row_factory=as_what)
             await cursor.execute(query, parameters)
             return await cursor.fetchall() if cursor.description else []
 
@@ -173,13 +199,22 @@ _APPEND: LiteralString = (
 _RECORDED: LiteralString = """
     SELECT position, stream, version, type, schema_version, command_id, envelope, leaf, chain,
            recorded_at
-      FROM event_log """
+      FROM event_log"""
 
-_STREAM: LiteralString = (
-    _RECORDED + "WHERE house = %b AND stream = %b AND version > %b ORDER BY version LIMIT %b"
-)
+# The last row of these two has no position when what they ask for is in the archive, in part or
+# all of it. Asked in the same statement, neither can be true of another moment than the other.
+_STREAM: LiteralString = f"""
+    ({_RECORDED} WHERE house = %b AND stream = %b AND version > %b ORDER BY version LIMIT %b)
+    UNION ALL
+    SELECT NULL, (SELECT place FROM archive WHERE house = %b ORDER BY last_position DESC LIMIT 1),
+           version, '', 0, '', '', '', '', now()
+      FROM archived_stream WHERE house = %b AND stream = %b AND version > %b"""
 
-_LOG: LiteralString = _RECORDED + "WHERE house = %b AND position > %b ORDER BY position LIMIT %b"
+_LOG: LiteralString = f"""
+    ({_RECORDED} WHERE house = %b AND position > %b ORDER BY position LIMIT %b)
+    UNION ALL
+    SELECT NULL, place, last_position, '', 0, '', '', '', chain, now()
+      FROM archive WHERE house = %b AND last_position > %b AND first_position <= %b + 1"""
 
 _OUTCOME: LiteralString = """
     SELECT request_hash, stream, first_position, last_position, version
@@ -193,6 +228,18 @@ _SNAPSHOT: LiteralString = """
 _KEEP_SNAPSHOT: LiteralString = """
     INSERT INTO snapshot (house, stream, format, version, position, state)
     VALUES (%b, %b, %b, %b, %b, %b) ON CONFLICT DO NOTHING"""
+
+_DROP_SNAPSHOTS: LiteralString = """
+    DELETE FROM snapshot s
+     WHERE s.house = %(house)b AND s.stream = %(stream)b AND s.format = %(format)b
+       AND s.version < (SELECT n.version FROM snapshot n
+                         WHERE n.house = %(house)b AND n.stream = %(stream)b
+                           AND n.format = %(format)b
+                         ORDER BY n.version DESC OFFSET %(newest)b LIMIT 1)
+       AND EXISTS (SELECT FROM snapshot o
+                    WHERE o.house = %(house)b AND o.stream = %(stream)b
+                      AND o.format = %(format)b AND o.version < s.version
+                      AND o.version / %(apart)b = s.version / %(apart)b)"""
 
 _CLAIM: LiteralString = "SELECT * FROM claim_deadlines(%b, %b, %b, %b)"
 

@@ -64,6 +64,21 @@ class Unbalanced(Rejected):
         )
 
 
+class Archived(Rejected):
+    """This part of the log was taken out of the database.
+
+    It is kept elsewhere, whole and with its hash chain: `place` says where. What is asked for ends
+    with position `last_position`, or with version `last_version` of its stream; ask for what comes
+    after it, or read the export, whose manifest says how it continues here.
+    """
+
+    status: ClassVar[int] = 410
+
+    def __init__(self, detail: str, place: str, chain: bytes = b"", **last: int) -> None:
+        super().__init__(detail, place=place, **last)
+        self.chain = chain
+
+
 class Overloaded(Rejected):
     """More commands are waiting than can be served soon.
 

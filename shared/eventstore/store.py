@@ -9,6 +9,12 @@ from msgspec import UNSET, Struct, UnsetType
 from shared.kernel.chips import Posting
 from shared.kernel.rejected import Rejected
 
+NEWEST_SNAPSHOTS = 3
+"""How many of a stream's newest snapshots are kept: with them a load reads the tail alone."""
+
+SNAPSHOTS_APART = 10_000
+"""Of the older ones, one in so many versions is kept: a look at any past version folds no more."""
+
 
 class NewEvent(Struct, frozen=True, gc=False):
     """An event to record: `envelope` is canonical JSON and is kept byte for byte."""
@@ -132,10 +138,16 @@ class EventStore(Protocol):
     async def read_stream(
         self, house: str, stream: str, after: int = 0, limit: int = 1000
     ) -> list[Recorded]:
-        """The next events of a stream with version > `after`, oldest first."""
+        """The next events of a stream with version > `after`, oldest first.
+
+        Raises Archived when some of them were taken out of the database.
+        """
 
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        """The next events of the house with position > `after`: `after` + 1, + 2, …, no gap."""
+        """The next events of the house with position > `after`: `after` + 1, + 2, …, no gap.
+
+        Raises Archived when some of them were taken out of the database.
+        """
 
     async def outcome(self, house: str, command_id: str) -> Outcome | None:
         """What a command id was used for, or None when it was never accepted."""
@@ -148,7 +160,10 @@ class EventStore(Protocol):
     async def write_snapshot(
         self, house: str, stream: str, format: str, snapshot: Snapshot
     ) -> None:
-        """Keep a snapshot. Snapshots may be lost or deleted at any moment without harm."""
+        """Keep a snapshot, and of the older ones only some: see NEWEST_SNAPSHOTS, SNAPSHOTS_APART.
+
+        Any may be lost at any moment without harm, unless events before it are archived.
+        """
 
     async def claim_deadlines(
         self, house: str, now: datetime, until: datetime, limit: int = 100

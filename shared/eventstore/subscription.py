@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeAlias
 
 from shared.eventstore.chain import GENESIS, verify_chain
+from shared.eventstore.rejections import Archived
 from shared.eventstore.store import EventStore, Recorded
 
 Wake: TypeAlias = Callable[[int, float], Awaitable[bool]]
@@ -29,7 +30,8 @@ async def follow(
     """Every event of a house with position > `after`, in order, each once, for ever.
 
     Every page is checked to continue the one before, in position and hash chain: raises
-    ChainBroken rather than skip an event. Leave it by `break` or by cancellation.
+    ChainBroken rather than skip an event, Archived where events were taken out. Leave it by
+    `break` or by cancellation.
     """
     position, chain = after, await _chain_at(store, house, after)
     woken = False
@@ -49,13 +51,21 @@ async def version_at(store: EventStore, house: str, stream: str, position: int) 
 
     One read when the event there is the stream's own, as it is for whoever resumes after one.
     Else the place is found by doubling and halving: some 40 reads by key for a million events.
+    Raises Archived.
     """
-    for record in await store.read_log(house, max(position, 1) - 1, 1):
-        if record.position == position and record.stream == stream:
-            return record.version
+    try:
+        for record in await store.read_log(house, max(position, 1) - 1, 1):
+            if record.position == position and record.stream == stream:
+                return record.version
+    except Archived as archived:
+        if archived.facts["last_position"] != position:
+            raise
 
     async def is_later(version: int) -> bool:
-        found = await store.read_stream(house, stream, version - 1, 1)
+        try:
+            found = await store.read_stream(house, stream, version - 1, 1)
+        except Archived:  # What was taken out came before all that is here.
+            return False
         return not found or found[0].position > position
 
     later = 1
@@ -74,6 +84,11 @@ async def version_at(store: EventStore, house: str, stream: str, position: int) 
 async def _chain_at(store: EventStore, house: str, position: int) -> bytes:
     if position == 0:
         return GENESIS
-    for record in await store.read_log(house, position - 1, 1):
-        return record.chain
+    try:
+        for record in await store.read_log(house, position - 1, 1):
+            return record.chain
+    except Archived as archived:
+        if archived.facts["last_position"] != position:
+            raise
+        return archived.chain
     raise ValueError(f"The log of {house} ends before position {position}.")

@@ -10,6 +10,7 @@ from fastapi.responses import StreamingResponse
 from msgspec import Meta, Raw, Struct
 
 from shared.eventstore.envelope import Envelope
+from shared.eventstore.rejections import Archived
 from shared.eventstore.store import EventStore, Recorded
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
@@ -79,7 +80,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     },
 }
 _RESPONSES = answers("Feed", "In order.", {"data": [EXAMPLE], "next": 241}) | refuses(
-    Unauthenticated, Forbidden, Malformed
+    Unauthenticated, Forbidden, Archived, Malformed
 )
 _LINES = {
     200: {
@@ -91,7 +92,7 @@ _LINES = {
             }
         },
     }
-} | refuses(Unauthenticated, Forbidden, Malformed)
+} | refuses(Unauthenticated, Forbidden, Archived, Malformed)
 
 
 class Feeds:
@@ -127,7 +128,11 @@ class Feeds:
         return _feed(records, records[-1].version if records else after)
 
     async def lines(self, house: str, after: int) -> AsyncIterator[bytes]:
-        """All records of a house after a position, up to where the log ends now, a line each."""
+        """All records of a house after a position, up to where the log ends now, a line each.
+
+        Raises Archived before the first line rather than after some.
+        """
+        await self._store.read_log(house, after, 1)
         return self._lines(house, after, (await self._store.head(house)).position)
 
     async def _lines(self, house: str, after: int, end: int) -> AsyncIterator[bytes]:

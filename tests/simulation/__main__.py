@@ -12,11 +12,12 @@ Postgres, a Valkey and broken connections, and equal seeds give equal plans.
 """
 
 import argparse
+import asyncio
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from random import SystemRandom
 
 from rich.console import Console
@@ -26,10 +27,9 @@ from rich.table import Table
 from tests.simulation import timeless
 from tests.simulation.desk import Desk
 from tests.simulation.memory import MemoryWorld
-from tests.simulation.plan import Plan, draw
-from tests.simulation.run import Run, simulate
-
-Play = Callable[[Plan, Callable[[Desk], None]], Run]
+from tests.simulation.plan import FAULTS, Plan, draw
+from tests.simulation.run import simulate
+from tests.simulation.servers import SERVER_FAULTS, ServedWorld, Servers, servers
 
 console = Console(highlight=False)
 
@@ -39,12 +39,13 @@ def main() -> None:
     deadline = time.monotonic() + 60 * options.minutes
     tally: Counter[str] = Counter()
     seed = options.seed
-    while True:
-        plan = draw(seed, options.commands)
-        tally += _one(plan, _in_memory, "--memory")
-        if time.monotonic() >= deadline:
-            break
-        seed += 1
+    with nullcontext() if options.memory else servers() as running:
+        while True:
+            faults = SERVER_FAULTS if running else FAULTS
+            tally += _one(draw(seed, options.commands, faults), running)
+            if time.monotonic() >= deadline:
+                break
+            seed += 1
     _summary(tally, seed - options.seed + 1)
 
 
@@ -61,19 +62,18 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _in_memory(plan: Plan, seen: Callable[[Desk], None]) -> Run:
-    return timeless.run(simulate(plan, MemoryWorld(plan), seen))
-
-
-def _one(plan: Plan, play: Play, mode: str) -> Counter[str]:
+def _one(plan: Plan, running: Servers | None) -> Counter[str]:
     """One run with its bar; ends the process when it fails."""
     try:
         with _bar(plan) as seen:
-            run = play(plan, seen)
+            if running:
+                run = asyncio.run(simulate(plan, ServedWorld(plan, running), seen))
+            else:
+                run = timeless.run(simulate(plan, MemoryWorld(plan), seen))
     except Exception:
         console.print_exception(max_frames=5)
         console.print(f"\n[bold red]This should not be.[/] The plan was\n\n{plan}\n")
-        again = f"--seed={plan.seed} --commands={plan.commands} {mode}".strip()
+        again = f"--seed={plan.seed} --commands={plan.commands}{'' if running else ' --memory'}"
         console.print(f"Play it again: python -m tests.simulation {again}", soft_wrap=True)
         sys.exit(1)
     rounds, events = run.tally["rounds"], run.tally["events"]

@@ -6,6 +6,7 @@ Answers may get lost and requests may be doubled or come late; a command with a 
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -37,6 +38,10 @@ class Desk:
 
     world: World
     sent: dict[str, Sent] = field(default_factory=dict)
+    looks: dict[tuple[str, int], Json] = field(default_factory=dict)
+    """Every table as somebody saw it, by its version."""
+    newest: Counter[str] = field(default_factory=Counter)
+    """The newest version that anybody knows of, by table."""
     tally: Counter[str] = field(default_factory=Counter)
     """What was counted, by name: answers, refusals by kind, retries, …"""
     answered: int = 0
@@ -59,13 +64,17 @@ class Desk:
         async with self._grown:
             self._grown.notify_all()
 
-    async def look(self, chance: Random, table: str) -> Json | None:
-        """A table as it is now; None before it was opened."""
+    async def look(self, chance: Random, table: str) -> Json:
+        """A table as it is now. It has been opened."""
+        least = self.newest[table]
         answer = await self._until_answered(chance, Request("GET", f"/v1/tables/{table}"))
-        if answer.status == 404:
-            return None
         _expect(answer.status == 200, "a look", answer)
-        return answer.json
+        seen = answer.json
+        _expect(seen["version"] >= least, f"somebody has seen version {least} before", answer)
+        self._saw(seen)
+        same = self.looks.setdefault((table, seen["version"]), seen)
+        _expect(seen == same, f"at this version was seen {same}", answer)
+        return seen
 
     async def news(self, chance: Random, table: str, version: int) -> None:
         """Returns when a table may have gone on."""
@@ -88,8 +97,28 @@ class Desk:
 
     async def send(self, chance: Random, sent: Sent) -> Answer:
         """A command, for the first time or again: late, doubled, out of order."""
-        known = sent.accepted
+        known = sent.accepted is not None
         answer = await self._until_answered(chance, sent.request)
+        await self._note(sent, answer, known)
+        return answer
+
+    async def all_again(self, chance: Random, keys: Iterable[str]) -> None:
+        """Commands that were sent before, for whatever tables, once more in one request."""
+        old = [self.sent[key] for key in keys]
+        together = [sent for sent in old if sent.request.path.endswith("/commands")]
+        known = [sent.accepted is not None for sent in together]
+        body = json.dumps({"commands": [_one_of_many(sent) for sent in together]}).encode()
+        if not together:
+            return
+        self.tally["requests with many commands"] += 1
+        answer = await self._until_answered(chance, Request("POST", "/v1/commands", body))
+        _expect(answer.status == 200, "many commands", answer)
+        for sent, outcome, was in zip(together, answer.json["outcomes"], known, strict=True):
+            if outcome["status"] != 503:
+                await self._note(sent, _alone(outcome), was)
+
+    async def _note(self, sent: Sent, answer: Answer, known: bool) -> None:
+        """`known`: whether it had been accepted before it was sent this time."""
         _expect(answer.status in COMMAND, f"the command {sent.key}", answer)
         if known:
             self.tally["sent again after its answer"] += 1
@@ -99,7 +128,6 @@ class Desk:
         else:
             self.tally[f"refused: {answer.problem}"] += 1
         await self._count(answer)
-        return answer
 
     async def twice(self, chance: Random, key: str, path: str, body: Json) -> Answer:
         """A command that is sent two times at once, wherever they may arrive."""
@@ -132,12 +160,17 @@ class Desk:
         """The first answer to be heard may be a replay: the true first one can have been lost."""
         if sent.request.method == "PUT" and not answer.json["events"]:
             return  # somebody else had opened the table: this is how it looks now
+        if "table" in answer.json:
+            self._saw(answer.json["table"])
         if sent.accepted is None:
             sent.accepted = answer
             return
         _expect(answer.json == sent.accepted.json, f"{sent.key} is answered anew", answer)
         replays = [a for a in (answer, sent.accepted) if "idempotent-replayed" in a.headers]
         _expect(bool(replays), f"{sent.key} happened twice", answer)
+
+    def _saw(self, table: Json) -> None:
+        self.newest[table["id"]] = max(self.newest[table["id"]], table["version"])
 
     async def _until_answered(self, chance: Random, request: Request) -> Answer:
         while True:
@@ -162,6 +195,26 @@ class Desk:
         self.tally["accepted" if answer.accepted else "refused"] += 1
         async with self._grown:
             self._grown.notify_all()
+
+
+def _one_of_many(sent: Sent) -> Json:
+    """A command as it travels with others."""
+    table = sent.request.path.removeprefix("/v1/tables/").removesuffix("/commands")
+    one = {"table": table, "key": sent.key, "command": json.loads(sent.request.body or b"")}
+    if match := sent.request.headers.get("If-Match"):
+        one["if_version"] = int(match.strip('"'))
+    return one
+
+
+def _alone(outcome: Json) -> Answer:
+    """One outcome of many, as if its command had come alone."""
+    if outcome["status"] != 200:
+        return Answer(outcome["status"], {}, json.dumps(outcome).encode())
+    headers = {"etag": f'"{outcome["table"]["version"]}"'}
+    if outcome["replayed"]:
+        headers["idempotent-replayed"] = "true"
+    body = {name: outcome[name] for name in ("table", "events")}
+    return Answer(200, headers, json.dumps(body).encode())
 
 
 def _expect(holds: bool, what: str, answer: Answer) -> None:

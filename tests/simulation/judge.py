@@ -12,7 +12,7 @@ import msgspec
 
 from services.audit.application import FeedRecord, from_feed
 from services.audit.domain.verify import verify
-from tests.simulation.desk import Sent
+from tests.simulation.desk import Desk, Sent
 from tests.simulation.model import Model, milliseconds
 from tests.simulation.rules import RULES
 from tests.simulation.world import Answer, Json
@@ -26,18 +26,20 @@ def entry(line: bytes) -> Json:
     return json.loads(line)
 
 
-def judge(lines: list[bytes], sent: dict[str, Sent], balances: dict[str, int]) -> Counter[str]:
+def judge(lines: list[bytes], desk: Desk, balances: dict[str, int]) -> Counter[str]:
     """Judges a finished run, and counts what was played. Raises AssertionError."""
     log = [entry(line) for line in lines]
     _the_log_is_whole(log)
     _the_auditor_agrees(lines)
     model, views = _played_by_the_rules(log)
     commands = {key: list(events) for key, events in groupby(log, key=_command)}
-    for key in commands.keys() - sent.keys():
+    for key in commands.keys() - desk.sent.keys():
         assert commands[key][0]["event"]["actor"] == "clock", f"nobody asked for {key}"
-    for key, command in sent.items():
+    for key, command in desk.sent.items():
         if command.accepted:
             _answered_as_recorded(key, command, commands, views)
+    for (table, version), look in desk.looks.items():
+        _shown_as_it_was(look, views[f"table-{table}", version])
     assert {a: b for a, b in model.balances.items() if b} == {
         a: b for a, b in balances.items() if b
     }
@@ -68,7 +70,7 @@ def _leaf(entry: Json) -> bytes:
 
 
 def _command(entry: Json) -> str:
-    return entry["event"]["id"].rpartition(".")[0]
+    return str(entry["event"]["id"]).rpartition(".")[0]
 
 
 def _the_log_is_whole(log: list[Json]) -> None:
@@ -146,18 +148,21 @@ def _answered_as_recorded(
     ]
     assert answer.json["events"] == recorded, key
     assert answer.headers["etag"] == f'"{told["version"]}"'
-    due = views[stream, told["version"]]
+    _shown_as_it_was(told, views[stream, told["version"]])
+
+
+def _shown_as_it_was(told: Json, due: Json) -> None:
     seen = {name: told[name] for name in due}
     seen["legal_moves"] = sorted(seen["legal_moves"], key=str)
     if seen["clock"]:
         seen["clock"] = {**seen["clock"], "due": milliseconds(seen["clock"]["due"])}
-    assert seen == due, key
+    assert seen == due
 
 
 def _within(asked: Json, recorded: Json) -> bool:
     """Whether a record has all that was asked for; it may have defaults beside."""
     if not isinstance(asked, dict):
-        return asked == recorded
+        return bool(asked == recorded)
     return all(_within(value, recorded[name]) for name, value in asked.items())
 
 

@@ -39,6 +39,9 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 TRAVEL_SECONDS, SLOW_SECONDS = 0.002, 0.2
 """At most, one way between a process and the store."""
 
+MOST_UNDER_WAY = 20
+"""Commands at once in one process, so few that some are told to come again."""
+
 WORKER_SECONDS = 0.1
 """Between two looks for clocks that have run out."""
 
@@ -219,10 +222,10 @@ def app(store: Any, tables: Tables, ledger: Ledger) -> FastAPI:
     app = FastAPI()
     app.state.keys = keys
     problems.install(app)
-    app.include_router(tables_api.routes(tables, no_views, no_views))
+    app.include_router(tables_api.routes(tables, tables.reading, no_views, no_views))
     app.include_router(ledger_api.routes(ledger, books))
     app.add_middleware(BodyLimit)
-    app.add_middleware(play_api.Commands, tables=tables, keys=keys)
+    app.add_middleware(play_api.Commands, tables=tables, keys=keys, most_under_way=MOST_UNDER_WAY)
     return app
 
 

@@ -116,7 +116,7 @@ class Guest:
         return command or (moves.get("leave") if self._is_bored(seen) else None)
 
     def _is_mine(self, move: Json, seat: Json) -> bool:
-        return move.get("seat") == seat["seat"] or move["type"] == "deal"
+        return move["type"] == "deal" or bool(move.get("seat") == seat["seat"])
 
     def _is_bored(self, seen: Json) -> bool:
         """Nobody waits for ever, save for a clock that runs: it ends every wait."""
@@ -219,6 +219,9 @@ class Guest:
                 await self._desk.command(self._chance, self._key(), "POST", path, command)
             case "stale":
                 await self._too_late(seen, path)
+            case _ if self._luck(0.5):
+                some = self._chance.sample(self._keys, min(len(self._keys), 5))
+                await self._desk.all_again(self._chance, some)
             case _:
                 sent = self._desk.sent[self._chance.choice(self._keys)]
                 await self._desk.send(self._chance, sent)

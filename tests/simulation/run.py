@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.simulation import judge
-from tests.simulation.desk import Desk, Sent
+from tests.simulation.desk import Desk
 from tests.simulation.plan import Fault, Plan
 from tests.simulation.players import play
 from tests.simulation.world import World
@@ -19,14 +19,18 @@ class Run:
     plan: Plan
     log: list[bytes]
     """A line an event, in order."""
-    sent: dict[str, Sent]
+    desk: Desk
+    """Everything that was asked and answered."""
     balances: dict[str, int]
-    tally: Counter[str]
+
+    @property
+    def tally(self) -> Counter[str]:
+        return self.desk.tally
 
     @property
     def head(self) -> str:
         """The end of the hash chain, in hex: equal for equal logs only."""
-        return judge.entry(self.log[-1])["chain"]
+        return str(judge.entry(self.log[-1])["chain"])
 
 
 async def simulate(plan: Plan, world: World, seen: Callable[[Desk], None] = lambda _: None) -> Run:
@@ -40,8 +44,8 @@ async def simulate(plan: Plan, world: World, seen: Callable[[Desk], None] = lamb
             around.create_task(_trouble(plan, world, desk))
             around.create_task(_watch(desk, seen))
             await _play(plan, desk)
-        run = Run(plan, await world.log(), desk.sent, await world.balances(), desk.tally)
-    run.tally.update(judge.judge(run.log, run.sent, run.balances))
+        run = Run(plan, await world.log(), desk, await world.balances())
+    desk.tally.update(judge.judge(run.log, desk, run.balances))
     return run
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from services.blackjack.api import examples
 from services.blackjack.application.answers import Answer
+from services.blackjack.application.reading import Reading
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.commands import Command, Open
 from services.blackjack.domain.rejections import (
@@ -25,7 +26,7 @@ from services.blackjack.domain.view import Phase, TableView
 from services.blackjack.projections.rounds import Rounds
 from services.blackjack.projections.tables import TableList, TablePage
 from shared.eventstore.checkpoints import ViewBehind
-from shared.eventstore.rejections import Overloaded
+from shared.eventstore.rejections import Archived, Overloaded
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses, takes
 from shared.http.paging import AfterName, WaitFor
@@ -53,14 +54,14 @@ PUBLISHED: Final[dict[str, Any]] = {
 } | {"Command": Command}
 
 
-def routes(tables: Tables, listed: TableList, rounds: Rounds) -> APIRouter:
-    """The routes over the tables of a service."""
+def routes(tables: Tables, past: Reading, listed: TableList, rounds: Rounds) -> APIRouter:
+    """The routes over the tables of a service; `past` reads what will not change any more."""
     router = APIRouter(prefix="/v1", default_response_class=Response)
     _rulesets(router)
     _open(router, tables)
     _list(router, listed)
-    _look(router, tables)
-    _rounds(router, tables, rounds)
+    _look(router, tables, past)
+    _rounds(router, past, rounds)
     return router
 
 
@@ -149,14 +150,14 @@ def _list(router: APIRouter, listed: TableList) -> None:
         return _json(page)
 
 
-def _look(router: APIRouter, tables: Tables) -> None:
+def _look(router: APIRouter, tables: Tables, past: Reading) -> None:
     @router.get(
         "/tables/{table}",
         tags=["Tables"],
         summary="A table",
         responses=answers("TableView", "The table.", examples.TABLE)
         | _REFUSED
-        | refuses(UnknownTable, UnknownVersion),
+        | refuses(UnknownTable, Archived, UnknownVersion),
     )
     async def one_table(
         caller: Reader,
@@ -166,18 +167,19 @@ def _look(router: APIRouter, tables: Tables) -> None:
         ] = None,
     ) -> Response:
         """A table with its legal moves: now, or as it was at any version."""
-        found = await tables.reading.table(caller.house, table, version)
+        reading = tables.reading if version is None else past
+        found = await reading.table(caller.house, table, version)
         return _json(found, headers=_tag(found))
 
 
-def _rounds(router: APIRouter, tables: Tables, rounds: Rounds) -> None:
+def _rounds(router: APIRouter, past: Reading, rounds: Rounds) -> None:
     @router.get(
         "/rounds/{round}",
         tags=["Rounds"],
         summary="A round",
         responses=answers("Answer", "The round.", examples.ANSWER)
         | _REFUSED
-        | refuses(UnknownRound),
+        | refuses(UnknownRound, Archived),
     )
     async def one_round(
         caller: Reader,
@@ -195,7 +197,7 @@ def _rounds(router: APIRouter, tables: Tables, rounds: Rounds) -> None:
         span = await rounds.round(caller.house, table, int(number))
         if span is None:
             raise UnknownRound(f"There is no round {round}.")
-        return _json(await tables.reading.span(caller.house, table, *span))
+        return _json(await past.span(caller.house, table, *span))
 
 
 def _tag(table: TableView) -> dict[str, str]:

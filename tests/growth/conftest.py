@@ -1,0 +1,3 @@
+from tests.eventstore.conftest import postgres, store
+
+__all__ = ["postgres", "store"]
