@@ -64,12 +64,10 @@ class Desk:
         async with self._grown:
             self._grown.notify_all()
 
-    async def look(self, chance: Random, table: str) -> Json | None:
-        """A table as it is now; None before it was opened."""
+    async def look(self, chance: Random, table: str) -> Json:
+        """A table as it is now. It has been opened."""
         least = self.newest[table]
         answer = await self._until_answered(chance, Request("GET", f"/v1/tables/{table}"))
-        if answer.status == 404 and not least:
-            return None
         _expect(answer.status == 200, "a look", answer)
         seen = answer.json
         _expect(seen["version"] >= least, f"somebody has seen version {least} before", answer)
@@ -106,8 +104,8 @@ class Desk:
 
     async def all_again(self, chance: Random, keys: Iterable[str]) -> None:
         """Commands that were sent before, for whatever tables, once more in one request."""
-        sent = (self.sent[key] for key in keys)
-        together = [each for each in sent if each.request.path.endswith("/commands")]
+        old = [self.sent[key] for key in keys]
+        together = [sent for sent in old if sent.request.path.endswith("/commands")]
         known = [sent.accepted is not None for sent in together]
         body = json.dumps({"commands": [_one_of_many(sent) for sent in together]}).encode()
         if not together:

@@ -70,7 +70,7 @@ def _leaf(entry: Json) -> bytes:
 
 
 def _command(entry: Json) -> str:
-    return entry["event"]["id"].rpartition(".")[0]
+    return str(entry["event"]["id"]).rpartition(".")[0]
 
 
 def _the_log_is_whole(log: list[Json]) -> None:
@@ -162,7 +162,7 @@ def _shown_as_it_was(told: Json, due: Json) -> None:
 def _within(asked: Json, recorded: Json) -> bool:
     """Whether a record has all that was asked for; it may have defaults beside."""
     if not isinstance(asked, dict):
-        return asked == recorded
+        return bool(asked == recorded)
     return all(_within(value, recorded[name]) for name, value in asked.items())
 
 

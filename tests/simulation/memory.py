@@ -222,7 +222,7 @@ def app(store: Any, tables: Tables, ledger: Ledger) -> FastAPI:
     app = FastAPI()
     app.state.keys = keys
     problems.install(app)
-    app.include_router(tables_api.routes(tables, no_views, no_views))
+    app.include_router(tables_api.routes(tables, tables.reading, no_views, no_views))
     app.include_router(ledger_api.routes(ledger, books))
     app.add_middleware(BodyLimit)
     app.add_middleware(play_api.Commands, tables=tables, keys=keys, most_under_way=MOST_UNDER_WAY)

@@ -116,7 +116,7 @@ class Guest:
         return command or (moves.get("leave") if self._is_bored(seen) else None)
 
     def _is_mine(self, move: Json, seat: Json) -> bool:
-        return move.get("seat") == seat["seat"] or move["type"] == "deal"
+        return move["type"] == "deal" or bool(move.get("seat") == seat["seat"])
 
     def _is_bored(self, seen: Json) -> bool:
         """Nobody waits for ever, save for a clock that runs: it ends every wait."""

@@ -30,7 +30,7 @@ class Run:
     @property
     def head(self) -> str:
         """The end of the hash chain, in hex: equal for equal logs only."""
-        return judge.entry(self.log[-1])["chain"]
+        return str(judge.entry(self.log[-1])["chain"])
 
 
 async def simulate(plan: Plan, world: World, seen: Callable[[Desk], None] = lambda _: None) -> Run:

@@ -22,7 +22,7 @@ from tests.conftest import Database, Mortal, a_mortal
 from tests.crash.conftest import kill_postgres
 from tests.simulation.plan import FAULTS, Fault, Plan
 from tests.simulation.proxy import Proxy
-from tests.simulation.world import Answer, Gone, Json, Request
+from tests.simulation.world import Answer, Gone, Request
 
 SERVER_FAULTS = (*FAULTS, "redis")
 """Here is a Redis too, to be cut off from."""
@@ -85,7 +85,10 @@ class Process(Croupier):
             assert self._process.stdout
             if self.address in self._process.stdout.readline():
                 return
-        raise AssertionError(f"croupier does not start: {self._log.read_text()[-2000:]}")
+        raise AssertionError(f"croupier does not start: {self.last_words()}")
+
+    def last_words(self) -> str:
+        return self._log.read_text()[-2000:]
 
     def client(self, key: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(
@@ -125,7 +128,11 @@ class ServedWorld:
             self._stack = stack.pop_all()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """A failure takes the last words of every process with it."""
+        if error:
+            for process in self._processes:
+                error.add_note(f"{process.address} said:\n{process.last_words()}")
         await self._stack.aclose()
 
     @property
@@ -182,22 +189,25 @@ class ServedWorld:
             )
 
     async def log(self) -> list[bytes]:
-        answer = await self.ask(0, Request("GET", "/v1/events.jsonl"))
-        return answer.body.splitlines()
+        return (await self._get("/v1/events.jsonl")).body.splitlines()
 
     async def balances(self) -> dict[str, int]:
         balances: dict[str, int] = {}
         after: str | None = ""
         while after is not None:
-            page = await self._get(f"/v1/ledger/accounts?limit=1000&after={after}")
+            page = (await self._get(f"/v1/ledger/accounts?limit=1000&after={after}")).json
             balances |= {each["account"]: each["balance"] for each in page["data"]}
             after = page["next"]
         return balances
 
-    async def _get(self, path: str) -> Json:
+    async def _get(self, path: str) -> Answer:
+        """From the first process, which may have lost a connection or two to the last fault."""
         answer = await self.ask(0, Request("GET", path))
+        if answer.status == 503:
+            await asyncio.sleep(float(answer.headers["retry-after"]))
+            return await self._get(path)
         assert answer.status == 200, answer.body
-        return answer.json
+        return answer
 
 
 def _through(proxy: Proxy, url: str) -> str:

@@ -52,7 +52,7 @@ class World(Protocol):
     async def __aenter__(self) -> "World":
         """All processes serve."""
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         """All of it is put away."""
 
     async def ask(self, process: int, request: Request) -> Answer:
