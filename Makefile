@@ -47,7 +47,7 @@ format: .venv/ready-to-develop  ## Format the code and sort its imports
 	@$(BIN)/ruff format
 
 .PHONY: bench
-bench: .venv/ready-to-develop  ## Compare speed with a plain service and with the database alone (ARGS=--help)
+bench: .venv/ready-to-develop  ## Measure speed beside everybody else's, as bench/RESULTS.md with plots (ARGS=--help)
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
 
 .PHONY: simulate

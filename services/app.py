@@ -139,7 +139,7 @@ class Service:
             await self.tables.reading.loader.settle()
 
     def _watched(self) -> Watching:
-        streams = self.streams
+        streams, reads = self.streams, self.reads
         return Watching(
             Watched(
                 *("gauge", "croupier_append_waiting_commands", "Commands that wait for a batch."),
@@ -160,6 +160,14 @@ class Service:
             Watched(
                 *("gauge", "croupier_redis_connected", "Whether Redis wakes us, 1 or 0."),
                 lambda: self.wakeups.connected,
+            ),
+            Watched(
+                *("counter", "croupier_replica_reads", "Reads that the replica answered."),
+                lambda: reads.from_replica,
+            ),
+            Watched(
+                *("counter", "croupier_replica_missed_reads", "Those that it could not answer."),
+                lambda: reads.from_primary,
             ),
         )
 

@@ -4,12 +4,13 @@ import logging
 import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from time import monotonic
 from typing import Any, Generic, LiteralString, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, OperationalError
 
 from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
@@ -106,8 +107,9 @@ class Projector(Generic[Item]):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        async with self._pool.connection() as connection:
-            await connection.execute(_GIVE_UP, (self._me,))
+        with suppress(OperationalError):  # then others wait until the leases are over
+            async with self._pool.connection() as connection:
+                await connection.execute(_GIVE_UP, (self._me,))
 
     async def advance(self) -> bool:
         """Moves every view that is behind by one page. Says whether there is more to do at once."""
@@ -149,7 +151,11 @@ class Projector(Generic[Item]):
 
     async def _write(self, page: Page[Item], due: "list[_Due]") -> None:
         names, generations = zip(*due, strict=True)
-        async with self._pool.connection() as connection, connection.transaction():
+        async with (
+            self._pool.connection() as connection,
+            connection.pipeline(),
+            connection.transaction(),
+        ):
             await connection.execute("SET LOCAL synchronous_commit = off")
             me, house = self._me, page.house
             moved = await connection.execute(

@@ -54,7 +54,7 @@ class ReplicaStore:
         self, primary: PostgresStore, url: str = "", *, clock: Callable[[], float] = monotonic
     ) -> None:
         self.from_replica = self.from_primary = 0
-        """How many reads were answered by which, since the start."""
+        """How many reads were answered by which, since the start; none without a replica."""
         self._primary = primary
         self._replica = PostgresStore(url, patience_seconds=_PATIENCE_SECONDS) if url else None
         self._clock = clock
@@ -74,7 +74,9 @@ class ReplicaStore:
     async def read(self, house: str, read: Callable[[PostgresStore], Awaitable[Found]]) -> Found:
         """What `read` finds in the replica, or in the primary when that knows more or alone
         answers. Raises what `read` raises, and Unreachable."""
-        if self._replica and await self._has_all(self._replica, house):
+        if self._replica is None:
+            return await read(self._primary)
+        if await self._has_all(self._replica, house):
             try:
                 found = await read(self._replica)
             except Unreachable:

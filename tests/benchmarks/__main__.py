@@ -1,39 +1,59 @@
-"""How fast is Croupier? Three figures, each a ratio within one run on one machine.
+"""How fast is Croupier? Every figure is a comparison within one run on one machine.
 
-**append**: commands a second that Croupier's batched append makes durable, for 1, 8, 32 and 128
-concurrent callers, beside pgbench running one prepared statement that writes the same rows at its
-best number of clients. That is what Postgres itself can do with one transaction a command; group
-commit beats it because many commands share one. Also beside psycopg with a statement a row.
+**append**: commands a second that the batched append makes durable, for 1, 8, 32 and 128 callers,
+beside the *floor*: pgbench running one prepared statement that writes the same rows, at its best
+number of clients. That is what Postgres itself can do with one transaction a command; group commit
+beats it because many commands share one. Also beside the recorder of `eventsourcing`, and psycopg
+with a statement a row; with the bytes of write-ahead log a command.
 
-**http**: the whole service through real HTTP with 64 players, beside a naive service that speaks
-the same contract and decides with the same rules, but reloads and folds a table's events for each
-command and writes a statement a row. Same server, same load, same kind of process.
+**http**: the whole service through real HTTP with 64 and 256 players, beside the floor and a naive
+service that speaks the same contract and decides with the same rules, but reloads and folds a
+table's events for each command and writes a statement a row.
 
 **engine**: one-seat rounds a second through `decide` and `evolve`, beside two blackjack packages
 that play the same cards with the same strategy.
+
+**replay**: a million events read and folded into balances, beside psycopg's default cursor and
+json.
+
+**load**: how long it takes to load a table, with a thousand events behind it and with a million.
+
+**memory**: what a process with ten thousand open tables weighs.
+
+**lag**: how far the views and a listener are behind while the service is under full load.
 
 Why fair: the sides take turns within one run, in alternating order, and a ratio is the median of
 the ratios of each repetition; Postgres runs with fsync and its default durability; where the work
 differs, the others do less. Rates drift with the machine, ratios and CPU times do not: compare
 those. `--profile` adds a tree of where the serving process spends its time.
 
-    make bench                                             everything, some minutes
+    make bench                                             everything, in half an hour
     python -m tests.benchmarks append --quick              one part, a first impression
     python -m tests.benchmarks http --profile
-    python -m tests.benchmarks --output bench.json         the figures for programs
+    python -m tests.benchmarks --output /tmp/bench         where RESULTS.md and its plots go
 
 DATABASE_URL measures against your own Postgres, as an owner who may create databases.
 """
 
 import argparse
+from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks import append, end_to_end, engine
+from tests.benchmarks import append, end_to_end, engine, lag, replay, tables
 from tests.benchmarks.report import Part, Report, machine, show
-from tests.benchmarks.servers import postgres
+from tests.benchmarks.servers import Postgres, postgres
 
-PARTS = ("append", "http", "engine")
+PARTS: dict[str, Callable[[Postgres, bool], Part]] = {
+    "append": append.compare,
+    "http": end_to_end.compare,
+    "engine": lambda _, quick: engine.compare(quick),
+    "replay": replay.compare,
+    "load": tables.loads,
+    "memory": tables.memory,
+    "lag": lag.measure,
+}
 
 
 def main() -> None:
@@ -45,31 +65,28 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="part", help=f"some of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help="a short run: a first impression")
     parser.add_argument("--profile", action="store_true", help="profile Croupier's http process")
-    parser.add_argument("--output", type=Path, help="write the report as JSON to this file")
+    parser.add_argument(
+        "--output", type=Path, default=Path("bench"), help="the directory for the report"
+    )
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"{', '.join(sorted(unknown))}: choose from {', '.join(PARTS)}")
     report = measure(options.parts or list(PARTS), options.quick, options.profile)
     show(report)
-    if options.output:
-        report.write(options.output)
+    report.write(options.output)
+    print(f"{options.output}/RESULTS.md has it all, with plots.")
 
 
 def measure(names: list[str], quick: bool, profile: bool) -> Report:
     """Run the named parts, one after the other."""
-    about = machine()
-    parts: list[Part] = []
+    command = " ".join(["python -m tests.benchmarks", *names, *(["--quick"] if quick else [])])
     with ExitStack() as stack:
-        if "append" in names or "http" in names:
-            server = stack.enter_context(postgres())
-            about |= {"postgres": server.version} | server.settings
-        if "append" in names:
-            parts.append(append.compare(server, quick))
-        if "http" in names:
-            parts.append(end_to_end.compare(server, quick, profile))
-        if "engine" in names:
-            parts.append(engine.compare(quick))
-    return Report(about, parts)
+        server = stack.enter_context(postgres())
+        about = machine() | {"postgres": server.version} | server.settings
+        parts = [PARTS[name](server, quick) for name in names]
+        if profile:
+            parts.append(end_to_end.profile(server, quick))
+    return Report(command, datetime.now(UTC).date().isoformat(), about, parts)
 
 
 if __name__ == "__main__":

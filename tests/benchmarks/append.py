@@ -3,32 +3,44 @@
 Every side writes the same for a command: three events, two postings, two balances, the stream's
 head, the command's outcome, durably before the caller goes on. Callers are concurrent and each
 waits for its own answer; Croupier's and the naive client's are one Python process on one core.
-The naive client keeps no stream heads; pgbench checks nothing.
+The naive client keeps no stream heads; pgbench checks nothing. The recorder of the package
+`eventsourcing` writes the events alone.
+
+Two more sides show what hurts others: every command moves chips of one hot account, and a tenth
+of the commands come with a stale version first, are refused, and come again (the accepted count).
 """
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 from typing import TypeAlias
 
 import uvloop
+from msgspec.structs import replace
 from psycopg_pool import AsyncConnectionPool
 
 from services.blackjack.domain.events import CardDealt
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.postgres import PostgresStore
+from shared.eventstore.rejections import VersionConflict
 from shared.eventstore.store import Append, NewEvent
 from shared.kernel.chips import Posting, bank, stack
-from tests.benchmarks import floor, naive_store
-from tests.benchmarks.measure import Meter, Run, in_turns, percentile, ratio
+from tests.benchmarks import floor, naive_store, recorder
+from tests.benchmarks.measure import Meter, Run, in_turns, middle, percentile, ratio
 from tests.benchmarks.report import Goal, Part, row
 from tests.benchmarks.servers import HOUSE, Postgres, croupier_database, naive_database
 
 CALLERS = (1, 8, 32, 128)
 NAIVE_CALLERS = 32
-WANTED = {32: 1.25, 128: 2.2}
+WANTED = {8: 0.75, 32: 1.25, 128: 2.2}
+WANTED_OF_RECORDER = 8.0
+PLAIN_CALLERS = 32
+HOT, STALE = f"croupier, {PLAIN_CALLERS}, hot account", f"croupier, {PLAIN_CALLERS}, 10 % stale"
+WANTED_OF_PLAIN = {HOT: 0.95, STALE: 0.9}
+STALE_EVERY = 10
 TABLES_A_CALLER = 50
 EVENT_TYPE = "blackjack.card_dealt"
 ENVELOPE = b"e" * floor.ENVELOPE_BYTES
@@ -44,26 +56,42 @@ def compare(postgres: Postgres, quick: bool) -> Part:
     seconds, repetitions = (1.0, 3) if quick else (4.0, 5)
     with (
         postgres.database("bench_floor") as floor_url,
+        postgres.database("bench_recorder") as recorder_url,
         croupier_database(postgres) as croupier_url,
         naive_database(postgres) as naive_url,
     ):
         floor.create(floor_url)
         clients = floor.best_client_count(floor_url, seconds)
-        ground = f"floor, pgbench {clients}"
-        sides = {ground: partial(floor.run, floor_url, clients, seconds, postgres.pid)}
-        for callers in CALLERS:
-            run = partial(batched, croupier_url, callers, seconds, postgres.pid)
-            sides[f"croupier, {callers}"] = run
-        sides[f"naive psycopg, {NAIVE_CALLERS}"] = partial(
-            naive, naive_url, NAIVE_CALLERS, seconds, postgres.pid
-        )
+        threads = recorder.best_thread_count(recorder_url, seconds)
+        ground, peer = f"floor, pgbench {clients}", f"eventsourcing, {threads} threads"
+        ours = partial(batched, croupier_url, seconds=seconds, postgres=postgres.pid)
+        sides = {
+            ground: partial(floor.run, floor_url, clients, seconds, postgres.pid),
+            **{f"croupier, {callers}": partial(ours, callers) for callers in CALLERS},
+            HOT: partial(ours, PLAIN_CALLERS, hot=True),
+            STALE: partial(ours, PLAIN_CALLERS, stale=True),
+            peer: partial(recorder.run, recorder_url, threads, seconds, postgres.pid),
+            f"naive psycopg, {NAIVE_CALLERS}": partial(
+                naive, naive_url, NAIVE_CALLERS, seconds, postgres.pid
+            ),
+        }
         runs = in_turns(sides, repetitions)
-    rows = [row(name, of, "floor", runs[ground]) for name, of in runs.items()]
-    goals = [
-        Goal(f"÷ floor, {n} callers", ratio(runs[f"croupier, {n}"], runs[ground]), wanted)
-        for n, wanted in WANTED.items()
+    rows = [
+        row(name, of, floor=runs[ground]) | {"wal_bytes": middle(of, "wal_bytes")}
+        for name, of in runs.items()
     ]
-    return Part("append", rows, goals)
+    return Part("append, by callers", rows, list(_goals(runs, ground, peer)), "ratio_to_floor")
+
+
+def _goals(runs: Mapping[str, Sequence[Run]], ground: str, peer: str) -> Iterator[Goal]:
+    for callers, wanted in WANTED.items():
+        reached = ratio(runs[f"croupier, {callers}"], runs[ground])
+        yield Goal(f"append ÷ floor, {callers} callers", reached, wanted)
+    reached = ratio(runs[f"croupier, {CALLERS[-1]}"], runs[peer])
+    yield Goal("events/s ÷ eventsourcing's recorder at its best", reached, WANTED_OF_RECORDER)
+    for name, wanted in WANTED_OF_PLAIN.items():
+        reached = ratio(runs[name], runs[f"croupier, {PLAIN_CALLERS}"])
+        yield Goal(f"{name} ÷ plain", reached, wanted)
 
 
 async def hammer(callers: int, seconds: float, one: One) -> list[float]:
@@ -83,11 +111,11 @@ async def hammer(callers: int, seconds: float, one: One) -> list[float]:
 
 
 async def measured(
-    callers: int, seconds: float, postgres: int | None, make: Callable[[], One]
+    url: str, callers: int, seconds: float, postgres: int | None, make: Callable[[], One]
 ) -> Run:
     """The callers warmed up, then timed. `make` gives them fresh tables."""
     await hammer(callers, WARM_UP_SECONDS, make())
-    one, meter, begin = make(), Meter(postgres), perf_counter()
+    one, meter, begin = make(), Meter(postgres, wal_of=url), perf_counter()
     took = await hammer(callers, seconds, one)
     milliseconds = [1000 * each for each in took]
     return meter.run(
@@ -98,36 +126,48 @@ async def measured(
     )
 
 
-def batched(url: str, callers: int, seconds: float, postgres: int | None) -> Run:
+def batched(
+    url: str,
+    callers: int,
+    seconds: float,
+    postgres: int | None,
+    hot: bool = False,
+    stale: bool = False,
+) -> Run:
     """Croupier's batcher over its Postgres store."""
 
     async def run() -> Run:
         async with PostgresStore(url) as store, Batcher(store) as batcher:
-            return await measured(callers, seconds, postgres, partial(tables_of_batched, batcher))
+            make = partial(tables_of_batched, batcher, hot, stale)
+            return await measured(url, callers, seconds, postgres, make)
 
     return uvloop.run(run())
 
 
-def tables_of_batched(batcher: Batcher) -> One:
-    """Fresh tables where every player wins ten from the bank, loses it again, and so on."""
+def tables_of_batched(batcher: Batcher, hot: bool, stale: bool) -> One:
+    """Fresh tables where every player wins ten from the bank, loses it again, and so on.
+
+    `hot`: all from the same bank; `stale`: every tenth command takes two tries.
+    """
     run = secrets.token_hex(4)
 
     async def one(caller: int, number: int) -> None:
         turn, place = divmod(number, TABLES_A_CALLER)
-        table = f"{run}-{caller}-{place}"
-        events = _events(f"table-{table}", postings(table, turn))
-        command = f"{run}.{caller}.{number}"
-        await batcher.append(
-            HOUSE, Append(command, REQUEST_HASH, f"table-{table}", 3 * turn, events)
-        )
+        table, command = f"{run}-{caller}-{place}", f"{run}.{caller}.{number}"
+        events = _events(f"table-{table}", postings(table, turn, "house" if hot else table))
+        append = Append(command, REQUEST_HASH, f"table-{table}", 3 * turn, events)
+        if stale and number % STALE_EVERY == 0:
+            with suppress(VersionConflict):
+                await batcher.append(HOUSE, replace(append, expected_version=3 * turn + 1))
+        await batcher.append(HOUSE, append)
 
     return one
 
 
-def postings(table: str, turn: int) -> tuple[Posting, ...]:
+def postings(table: str, turn: int, banker: str) -> tuple[Posting, ...]:
     """Ten chips from the bank to the player's stack, every second time back."""
     amount = -10 if turn % 2 else 10
-    return Posting(stack(table, "ada"), amount), Posting(bank(table), -amount)
+    return Posting(stack(table, "ada"), amount), Posting(bank(banker), -amount)
 
 
 def _events(stream: str, lines: tuple[Posting, ...]) -> tuple[NewEvent, ...]:
@@ -141,7 +181,8 @@ def naive(url: str, callers: int, seconds: float, postgres: int | None) -> Run:
 
     async def run() -> Run:
         async with AsyncConnectionPool(url, open=False, min_size=16) as pool:
-            return await measured(callers, seconds, postgres, partial(tables_of_naive, pool))
+            make = partial(tables_of_naive, pool)
+            return await measured(url, callers, seconds, postgres, make)
 
     return uvloop.run(run())
 
@@ -160,7 +201,7 @@ def tables_of_naive(pool: AsyncConnectionPool) -> One:
             await naive_store.answered(connection, command)
             for version in range(3 * turn + 1, 3 * turn + 4):
                 await naive_store.insert_event(connection, table, version, event)
-            for line in postings(table, turn):
+            for line in postings(table, turn, table):
                 await naive_store.move_chips(connection, command, line)
             await naive_store.remember(connection, command, {"version": 3 * turn + 3})
 

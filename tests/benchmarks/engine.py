@@ -95,7 +95,7 @@ def compare(quick: bool) -> Part:
     ]
     reached = median(run.per_second for run in runs["croupier"])
     goal = Goal("croupier, rounds/s", reached, WANTED)
-    return Part("engine", rows, [goal])
+    return Part("engine", rows, [goal], "rounds_per_second")
 
 
 def prepared_rounds(count: int) -> Iterable[Cards]:

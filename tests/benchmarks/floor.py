@@ -43,7 +43,7 @@ def run(url: str, clients: int, seconds: float, postgres: int | None) -> Run:
     command = [_pgbench(), "--no-vacuum", "--protocol=prepared", f"--file={HERE / 'floor.sql'}"]
     command += [f"--define=envelope_bytes={ENVELOPE_BYTES}", f"--client={clients}", "--jobs=2"]
     command += [f"--time={max(1, round(seconds))}", url]
-    meter = Meter(postgres)
+    meter = Meter(postgres, wal_of=url)
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     commands = int(_figure(r"actually processed: (\d+)", said))
     return meter.run(commands, _figure(r"tps = ([\d.]+)", said))

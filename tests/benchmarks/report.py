@@ -2,7 +2,8 @@
 
 import os
 import platform
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,9 +14,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks.measure import Run, middle, ratio
+from tests.benchmarks.plots import bars
 
 Cell: TypeAlias = str | float | None
-WIDTH = 100
+WIDTH = 124
 SHORT = {
     "_per_second": "/s",
     "ratio_to_": "÷ ",
@@ -27,12 +29,13 @@ Row: TypeAlias = dict[str, Cell]
 """One side. Keys are the columns, with their units last; None: not known here."""
 
 
-def row(side: str, runs: Sequence[Run], reference: str, of_reference: Sequence[Run]) -> Row:
-    """The figures of one side: medians of its repetitions, and its ratio to a reference side."""
+def row(side: str, runs: Sequence[Run], **references: Sequence[Run]) -> Row:
+    """The figures of one side: medians of its repetitions, and its ratio to reference sides."""
+    ratios = {f"ratio_to_{name}": ratio(runs, of) for name, of in references.items()}
     return {
         "side": side,
         "commands_per_second": middle(runs, "per_second"),
-        f"ratio_to_{reference}": ratio(runs, of_reference),
+        **ratios,
         "p50_ms": middle(runs, "p50_ms"),
         "p99_ms": middle(runs, "p99_ms"),
         "cpu_us": middle(runs, "cpu_us"),
@@ -41,28 +44,84 @@ def row(side: str, runs: Sequence[Run], reference: str, of_reference: Sequence[R
 
 
 class Goal(Struct, frozen=True):
-    """A figure with the least that is wanted of it."""
+    """A figure with the least (or, `at_most`, the most) that is wanted of it."""
 
     name: str
     reached: float
     wanted: float
+    at_most: bool = False
+
+    @property
+    def is_reached(self) -> bool:
+        if self.at_most:
+            return self.reached <= self.wanted
+        return self.reached >= self.wanted
+
+    @property
+    def bound(self) -> str:
+        return f"{'≤' if self.at_most else '≥'} {number(self.wanted)}"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {number(self.reached)}, goal {self.bound}"
 
 
 class Part(Struct, frozen=True):
-    """One comparison: its sides, the goals it answers, and free text such as a profile."""
+    """One comparison: its sides, the goals it answers, and free text such as a profile.
+
+    `plot` is the column that is drawn, with a line at 1 where that is a ratio.
+    """
 
     name: str
     rows: list[Row]
     goals: list[Goal]
+    plot: str
     text: str = ""
+
+    def picture(self) -> str:
+        """The plot as SVG."""
+        known = [(str(row["side"]), row[self.plot]) for row in self.rows]
+        sides = [(side, float(of), number(of)) for side, of in known if isinstance(of, int | float)]
+        return bars(self.name, header(self.plot), sides, 1.0 if "ratio" in self.plot else None)
 
 
 class Report(Struct, frozen=True):
+    """All parts of a run, with the command that made it and the machine it ran on."""
+
+    command: str
+    day: str
     machine: dict[str, str]
     parts: list[Part]
 
-    def write(self, path: Path) -> None:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+    def write(self, directory: Path) -> None:
+        """`RESULTS.md` for people, with a plot a part; `results.json` for programs."""
+        (directory / "plots").mkdir(parents=True, exist_ok=True)
+        for part in self.parts:
+            (directory / plot_of(part)).write_text(part.picture())
+        (directory / "RESULTS.md").write_text("\n".join(self._lines()))
+        encoded = msgspec.json.format(msgspec.json.encode(self), indent=2)
+        (directory / "results.json").write_bytes(encoded + b"\n")
+
+    def _lines(self) -> Iterator[str]:
+        yield "# What was measured\n"
+        yield f"`{self.command}`, {self.day}.\n"
+        yield " · ".join(f"{name} {value}" for name, value in self.machine.items())
+        yield "\n| Goal | reached | wanted | |\n| --- | ---: | ---: | --- |"
+        for goal in (goal for part in self.parts for goal in part.goals):
+            verdict = "reached" if goal.is_reached else "**missed**"
+            yield f"| {goal.name} | {number(goal.reached)} | {goal.bound} | {verdict} |"
+        for part in self.parts:
+            yield f"\n## {part.name}\n\n![{part.name}]({plot_of(part)})\n"
+            yield f"| {' | '.join(map(header, part.rows[0]))} |"
+            yield f"|{' --- |' + ' ---: |' * (len(part.rows[0]) - 1)}"
+            yield from (f"| {' | '.join(map(cell, row.values()))} |" for row in part.rows)
+            if part.text:
+                yield f"\n```\n{part.text.strip()}\n```"
+        yield ""
+
+
+def plot_of(part: Part) -> str:
+    """Where its plot is, from the directory of the report."""
+    return f"plots/{re.sub('[^a-z0-9]+', '-', part.name.lower()).strip('-')}.svg"
 
 
 def machine() -> dict[str, str]:
@@ -85,10 +144,7 @@ def show(report: Report) -> None:
     for part in report.parts:
         console.print(_table(part))
         for goal in part.goals:
-            verdict = "[green]reached" if goal.reached >= goal.wanted else "[red]missed"
-            console.print(
-                f"{goal.name}: {_number(goal.reached)}, goal {_number(goal.wanted)} {verdict}"
-            )
+            console.print(f"{goal} {'[green]reached' if goal.is_reached else '[red]missed'}")
         if part.text:
             console.print(part.text, markup=False, highlight=False, soft_wrap=True)
 
@@ -96,27 +152,27 @@ def show(report: Report) -> None:
 def _table(part: Part) -> Table:
     table = Table(title=part.name, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     for number, column in enumerate(part.rows[0]):
-        table.add_column(_header(column), justify="right" if number else "left", no_wrap=True)
+        table.add_column(header(column), justify="right" if number else "left", no_wrap=True)
     for row in part.rows:
-        table.add_row(*map(_cell, row.values()))
+        table.add_row(*map(cell, row.values()))
     return table
 
 
-def _header(column: str) -> str:
+def header(column: str) -> str:
     """`commands_per_second` → `commands/s`, `ratio_to_floor` → `÷ floor`, `cpu_us` → `CPU µs`."""
     for long, short in SHORT.items():
         column = column.replace(long, short)
     return column.replace("_", " ")
 
 
-def _cell(value: Cell) -> str:
+def cell(value: Cell) -> str:
     if value is None:
         return "–"
-    return value if isinstance(value, str) else _number(value)
+    return value if isinstance(value, str) else number(value)
 
 
-def _number(value: float) -> str:
-    """Three digits that mean something: 12,345 · 123 · 12.3 · 1.23."""
+def number(value: float) -> str:
+    """At least three digits that mean something: 12,345 · 123 · 12.3 · 1.23."""
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{value:,.{digits}f}"
 

@@ -11,7 +11,9 @@ from psycopg.errors import InsufficientPrivilege
 
 from services.blackjack.projections import ALL, HANDS, TABLES
 from services.blackjack.projections.plays import Happened, Plays
+from services.blackjack.projections.rounds import Rounds
 from shared.eventstore.chain import ChainBroken
+from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import LEASE, PAGE, Page, Pages, Projector
 from shared.local.process import until
@@ -20,6 +22,7 @@ from tests.cli.test_up import CROUPIER
 from tests.conftest import Database
 from tests.projections.evening import (
     CODEC,
+    GAMES,
     HOUSE,
     a_projector,
     an_evening,
@@ -93,6 +96,24 @@ async def test_one_worker_writes_and_another_takes_over_when_its_lease_is_over(
         assert await positions(evening.store) != before
         await second.advance()
         await the_views_are_right(evening.store)
+
+
+async def test_a_round_is_found_however_far_its_view_has_come(database: Database) -> None:
+    """Before the first worker, behind by some rounds, and up to date: always the same places."""
+    async with an_evening(database.app_url, seed=7) as evening:
+        await evening.goes_on(300)
+        rounds = Rounds(evening.store.readers, Checkpoints(evening.store.readers))
+
+        async def places() -> list[tuple[int, int] | None]:
+            every = [(game, number) for game in GAMES for number in range(1, 15)]
+            return [await rounds.round(HOUSE, *each) for each in every]
+
+        expected = await places()
+        assert sum(place is not None for place in expected) > len(GAMES)
+        async with a_projector(evening.store, page=100) as projector:
+            while await projector.advance():
+                assert await places() == expected
+        assert await places() == expected
 
 
 class Overtaken(Pages[Happened]):

@@ -30,6 +30,8 @@ class Sent:
     key: str
     request: Request
     accepted: Answer | None = None
+    refusals: set[str] = field(default_factory=set)
+    """Every kind of refusal that it met."""
 
 
 @dataclass
@@ -126,6 +128,7 @@ class Desk:
         if answer.accepted:
             self._same(sent, answer)
         else:
+            sent.refusals.add(answer.problem)
             self.tally[f"refused: {answer.problem}"] += 1
         await self._count(answer)
 
