@@ -1,5 +1,6 @@
 """Who is calling: `Authorization: Bearer ck_<prefix>_<secret>`, and what that key may do."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from hmac import compare_digest
@@ -76,6 +77,7 @@ class Keys:
         self._pool = pool
         self._clock = clock
         self._remembered: dict[bytes, tuple[Caller | None, float]] = {}
+        self._looking: dict[bytes, asyncio.Task[Caller | None]] = {}
 
     async def authenticate(self, authorization: bytes | None) -> Caller:
         """The caller behind the value of an `Authorization` header.
@@ -85,10 +87,19 @@ class Keys:
         fingerprint = sha256(authorization or b"").digest()  # A dump of our memory holds no key.
         caller, until = self._remembered.get(fingerprint, (None, 0.0))
         if until <= self._clock():
-            caller = await self._look_up(fingerprint, authorization or b"")
+            caller = await self._look_up_once(fingerprint, authorization or b"")
         if not caller:
             raise Unauthenticated("This key is unknown, expired or revoked.")
         return caller
+
+    async def _look_up_once(self, fingerprint: bytes, authorization: bytes) -> Caller | None:
+        """One look-up for all who come at once: a busy key is due for hundreds of them."""
+        looking = self._looking.get(fingerprint)
+        if looking is None:
+            looking = asyncio.create_task(self._look_up(fingerprint, authorization))
+            looking.add_done_callback(lambda _: self._looking.pop(fingerprint))
+            self._looking[fingerprint] = looking
+        return await asyncio.shield(looking)
 
     async def _look_up(self, fingerprint: bytes, authorization: bytes) -> Caller | None:
         scheme, _, token = authorization.decode("latin-1").partition(" ")

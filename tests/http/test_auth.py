@@ -1,5 +1,6 @@
 """API keys: who gets in, who does not, and what they are told."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -100,6 +101,19 @@ async def test_an_expired_key_is_refused(owner: Owner, service: Keys) -> None:
 
     with pytest.raises(Unauthenticated):
         await service.authenticate(bearer(token))
+
+
+async def test_many_at_once_with_one_key_cost_one_look_up(
+    owner: Owner, database: Database, clock: Clock
+) -> None:
+    token = bearer(keys.create(owner, "north", "till", ["play"]))
+    async with AsyncConnectionPool(database.app_url, min_size=1) as pool:
+        service = Keys(pool, clock)
+
+        callers = await asyncio.gather(*(service.authenticate(token) for _ in range(100)))
+
+        assert len(set(callers)) == 1
+        assert pool.get_stats()["requests_num"] == 1
 
 
 async def test_a_revoked_key_is_refused_within_seconds(
