@@ -1,12 +1,10 @@
 """What a caller hears: the table after a command and what the command caused."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from services.blackjack.domain.table import Table
-from services.blackjack.domain.view import TableView, view
+from services.blackjack.domain.view import TableView
 
 
 class EventView(Struct, frozen=True):
@@ -31,8 +29,3 @@ class Answered(Struct, frozen=True):
 
     answer: Answer
     replayed: bool = False
-
-
-def answer(table: Table, version: int, position: int, events: Iterable[EventView]) -> Answer:
-    """The view of a table at a version, with the events of its last command."""
-    return Answer(view(table, version, position), tuple(events))

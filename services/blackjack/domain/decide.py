@@ -61,13 +61,13 @@ def _play_hand(play: r.Play, command: c.HandCommand) -> None:
     match command:
         case c.Hit():
             play.draw(seat, hand)
-            r.close_hand(play, seat, hand)
+            r.settle_a_bust(play, seat, hand)
         case c.Stand():
             play.tell(e.HandStood(seat, hand))
         case c.DoubleDown():
             play.tell(e.HandDoubled(seat, hand, stake))
             play.draw(seat, hand)
-            r.close_hand(play, seat, hand)
+            r.settle_a_bust(play, seat, hand)
             if play.table.seat(seat).hands[hand].status == "playing":
                 play.tell(e.HandStood(seat, hand))
         case c.Split():

@@ -100,7 +100,7 @@ def _seed_revealed(table: Table, event: e.SeedRevealed, at: int) -> Table:
 
 
 def _dealer_peeked(table: Table, event: e.DealerPeeked, at: int) -> Table:
-    return replace(table, stage=replace(table.round, peeked=True, since=at))
+    return replace(table, stage=replace(table.round, since=at))
 
 
 def _insurance_offered(table: Table, event: e.InsuranceOffered, at: int) -> Table:

@@ -101,7 +101,7 @@ def advance(play: Play) -> None:
     _dealer(play)
 
 
-def close_hand(play: Play, number: int, index: int) -> None:
+def settle_a_bust(play: Play, number: int, index: int) -> None:
     """After a card from a decision: a bust loses at once."""
     hand = play.table.seat(number).hands[index]
     if total(hand.cards) > 21:

@@ -58,7 +58,6 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
     """The dealer's open cards: the upcard, then the hole card once revealed, then the draws."""
     hole_at: int = 0
     """The place in the shoe of the card that lies face down."""
-    peeked: bool = False
     offers: tuple[int, ...] = ()
     seed: str | None = None
     """In hex, once revealed."""
