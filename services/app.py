@@ -19,7 +19,9 @@ from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
+from services.blackjack.api import odds as odds_api
 from services.blackjack.api import tables as tables_api
+from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
@@ -86,6 +88,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **tables_api.PUBLISHED,
     **many_api.PUBLISHED,
     **history_api.PUBLISHED,
+    **odds_api.PUBLISHED,
     **ledger_api.PUBLISHED,
     **audit_api.PUBLISHED,
     **feed.PUBLISHED,
@@ -122,6 +125,7 @@ class Service:
         self.listed, self.rounds = TableList(*views), Rounds(*views)
         self.hands, self.returns = Hands(*views), Returns(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
+        self.odds = OddsDesk()
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
         self.watching = self._watched()
@@ -136,6 +140,7 @@ class Service:
             await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
+            stack.push_async_callback(self.odds.close)
             yield
             await self.tables.reading.loader.settle()
 
@@ -217,6 +222,7 @@ def create_app(settings: Settings) -> FastAPI:
 def _routers(service: Service) -> Iterator[APIRouter]:
     """The routes of every context."""
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
+    yield odds_api.routes(service.odds)
     yield history_api.routes(service.rounds, service.hands, service.returns)
     yield ledger_api.routes(service.ledger, service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))
