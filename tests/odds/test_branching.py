@@ -51,7 +51,8 @@ def test_european(by_total: bool) -> None:
 
 
 def test_european_pairs_by_value() -> None:
-    agree(PUBLISHED["european"], 2, TWO_TENS, by_total=True)
+    """Tens and kings are split alike, and again."""
+    agree(PUBLISHED["european"], 2, shoe("AAA 7777 88 TTTT KK"))
 
 
 def test_long_hands() -> None:
@@ -99,7 +100,7 @@ def shoes(draw: st.DrawFn) -> Left:
 
 
 @given(rulesets(), shoes(), st.integers(1, 9), st.booleans())
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_ruleset(rules: Ruleset, cards: Left, bet: int, by_total: bool) -> None:
     try:
         agree(rules, bet, cards, by_total=by_total)
