@@ -161,16 +161,17 @@ async def test_while_postgres_is_away_every_route_says_so(house: House, mortal: 
     house.deal("oak", 20, 20)
     before = house.get("/v1/tables/oak")
     kill_postgres(mortal)
+    asked = [route for route in ROUTES if not route.path.startswith("/v1/rulesets")]  # need no log
 
     async with house.crowd() as http:
         answers = await asyncio.gather(
             http.get("/livez"),
             http.get("/readyz"),
-            *(http.request(route.method, route.address, json=route.body) for route in ROUTES),
+            *(http.request(route.method, route.address, json=route.body) for route in asked),
         )
     alive, ready, *refused = answers
 
-    for route, answer in zip(ROUTES, refused, strict=True):
+    for route, answer in zip(asked, refused, strict=True):
         assert "127.0.0.1" not in answer.text
         if route.path == "/v1/commands":  # is answered, with what each of them would have been
             assert [each["status"] for each in answer.json()["outcomes"]] == [503]
