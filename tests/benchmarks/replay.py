@@ -91,10 +91,10 @@ async def fill(url: str, events: int) -> int:
     raise AssertionError("counting does not end")
 
 
-async def balances(url: str) -> Counter[str]:
-    """What is on each account, as Croupier reads it."""
+async def balances(url: str, after: int = 0, until: int | None = None) -> Counter[str]:
+    """What is on each account, as Croupier reads it; or what a part of the log adds to it."""
     found: Counter[str] = Counter()
-    async for page in _pages(url):
+    async for page in _pages(url, after, until):
         for record in page:
             for posting in read_postings(record.envelope).postings:
                 found[posting.account] += posting.amount
@@ -125,7 +125,9 @@ async def tables(url: str) -> dict[str, Table]:
     return {stream: table for stream, table in found.items() if table}
 
 
-async def _pages(url: str) -> AsyncIterator[Sequence[Fact]]:
+async def _pages(
+    url: str, after: int = 0, until: int | None = None
+) -> AsyncIterator[Sequence[Fact]]:
     async with PostgresStore(url) as store:
-        async for page in pages(partial(store.log_facts, HOUSE), 0, size=PAGE):
+        async for page in pages(partial(store.log_facts, HOUSE), after, until, size=PAGE):
             yield page

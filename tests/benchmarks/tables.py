@@ -65,12 +65,19 @@ async def _load_tables(url: str, lengths: tuple[int, ...], turns: int) -> Mappin
         }
         for _ in range(turns):
             for length, newest in versions.items():
-                for _ in range(LOADS_A_TURN):
-                    version = chance.randint(max(1, newest - RECENT), newest)
-                    loader = Loader(store, long_game.CODEC, TABLES)
-                    begin = perf_counter()
-                    await loader.load(HOUSE, table_stream(f"long-{length}"), version)
-                    took[length].append(1000 * (perf_counter() - begin))
+                took[length] += await load_some(store, f"long-{length}", newest, chance)
+    return took
+
+
+async def load_some(store: PostgresStore, table: str, newest: int, chance: Random) -> list[float]:
+    """Some loads of a table at one of its last versions; how long each took, in ms."""
+    took = []
+    for _ in range(LOADS_A_TURN):
+        version = chance.randint(max(1, newest - RECENT), newest)
+        loader = Loader(store, long_game.CODEC, TABLES)
+        begin = perf_counter()
+        await loader.load(HOUSE, table_stream(table), version)
+        took.append(1000 * (perf_counter() - begin))
     return took
 
 
