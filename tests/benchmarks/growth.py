@@ -1,4 +1,5 @@
-"""What ten million events in a log change: a young database and a grown one, in turns.
+"""What ten million events in a log change: a young database and a grown one, in turns. It takes
+some 10 GB of disk, and a few minutes to grow.
 
 Both begin with the same events of real play. The grown one has them many times over, with all that
 an append leaves behind: events, postings, balances, outcomes, heads. Copies have streams, accounts
@@ -14,9 +15,11 @@ from typing import LiteralString
 
 import psycopg
 import uvloop
+from psycopg import Connection
 
+from services.blackjack.projections import ALL as PROJECTIONS
 from shared.eventstore.postgres import PostgresStore
-from tests.benchmarks import append, end_to_end, long_game, replay, tables
+from tests.benchmarks import append, end_to_end, lag, long_game, replay, tables
 from tests.benchmarks.measure import Run, in_turns, middle, percentile, ratio
 from tests.benchmarks.report import Goal, Part, Row
 from tests.benchmarks.servers import HOUSE, Postgres, croupier_database
@@ -26,7 +29,7 @@ CALLERS, PLAYERS = 32, 64
 TABLE, TABLE_EVENTS = "fresh", 1_000
 TURNS_OF_LOADS = 20
 WANTED = 0.8
-YOUNG, GROWN = "young", "grown"
+YOUNG, GROWN, LAG = "young", "grown", "http with views"
 
 
 def compare(postgres: Postgres, quick: bool) -> Part:
@@ -48,6 +51,7 @@ def compare(postgres: Postgres, quick: bool) -> Part:
             sides |= {
                 f"append, {age}": partial(append.batched, url, CALLERS, seconds, postgres.pid),
                 f"http, {age}": partial(end_to_end.load, served[url], postgres, PLAYERS, seconds),
+                f"{LAG}, {age}": partial(lagging, url, seconds),
                 f"table loads, {age}": partial(loads, url, newest),
                 f"replay, {age}": partial(replayed, url, last[url] - played[url], last[url]),
             }
@@ -65,12 +69,16 @@ def _judged(runs: Mapping[str, list[Run]]) -> tuple[list[Row], list[Goal]]:
             {
                 "side": name,
                 "per_second": middle(of, "per_second"),
+                "p50_ms": middle(of, "p50_ms"),
                 "p99_ms": middle(of, "p99_ms"),
+                "wal_bytes": middle(of, "wal_bytes"),
                 "ratio_to_young": kept,
             }
         )
         if age == GROWN:
             goals.append(Goal(f"{what} with a grown log ÷ with a young one", kept, WANTED))
+    lags = ratio(runs[f"{LAG}, {GROWN}"], runs[f"{LAG}, {YOUNG}"], "p50_ms")
+    goals.append(Goal("lag of views with a grown log ÷ with a young one", lags, 1.2, at_most=True))
     return rows, goals
 
 
@@ -78,16 +86,30 @@ def multiply(url: str, copies: int) -> None:
     """The whole log again and again, a copy in each transaction."""
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("SET synchronous_commit = off")
-        [(events,)] = owner.execute(
-            "SELECT position FROM log_head WHERE house = %s", (HOUSE,)
-        ).fetchall()
-        about = {"house": HOUSE, "events": events}
+        about = {"house": HOUSE, "events": position(owner)}
         for copy in range(1, copies + 1):
             with owner.transaction():
                 for statement in _COPY:
                     owner.execute(statement, about | {"copy": copy})
         owner.execute("VACUUM ANALYZE")
         owner.execute("CHECKPOINT")
+
+
+def lagging(url: str, seconds: float) -> Run:
+    """Commands a second beside a worker, and how far the views are behind, in ms. They begin at
+    the end of the log: what is measured is how they keep up, not how they catch up."""
+    with psycopg.connect(url) as owner:
+        owner.execute(_CAUGHT_UP, {"house": HOUSE, "names": [view.name for view in PROJECTIONS]})
+        end = position(owner)
+    with end_to_end.croupier_on(url, "--work").serve() as served:
+        visit, views, _ = uvloop.run(lag.watch(served, url, seconds, end))
+    return Run(visit.per_second, p50_ms=percentile(views, 0.5), p99_ms=percentile(views, 0.99))
+
+
+def position(owner: Connection) -> int:
+    """Where the log ends."""
+    [(end,)] = owner.execute("SELECT position FROM log_head WHERE house = %s", (HOUSE,)).fetchall()
+    return int(end)
 
 
 async def write_table(url: str) -> int:
@@ -116,6 +138,12 @@ def replayed(url: str, after: int, until: int) -> Run:
     uvloop.run(replay.balances(url, after, until))
     return Run((until - after) / (perf_counter() - begin))
 
+
+_CAUGHT_UP: LiteralString = """
+    INSERT INTO projection_checkpoint (house, name, generation, position, holder, held_until)
+    SELECT house, unnest(%(names)s::text[]), 1, position, '', '-infinity'
+      FROM log_head WHERE house = %(house)s
+    ON CONFLICT (house, name) DO UPDATE SET position = excluded.position"""
 
 _COPY: tuple[LiteralString, ...] = (
     """
