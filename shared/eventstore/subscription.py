@@ -1,7 +1,8 @@
 """Reading a log page after page, and following it to whatever comes; from which place on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -12,7 +13,6 @@ from shared.eventstore.store import EventStore, Fact, Recorded
 Wake: TypeAlias = Callable[[int, float], Awaitable[bool]]
 """`wake(after, timeout_seconds)`: True when there may be a position > `after`, False in time."""
 
-
 Page = TypeVar("Page", bound=Sequence[Fact])
 
 Read: TypeAlias = Callable[[int, int], Awaitable[Page]]
@@ -21,7 +21,7 @@ Read: TypeAlias = Callable[[int, int], Awaitable[Page]]
 
 async def pages(
     read: Read[Page], after: int, until: int | None = None, *, size: int = 1000
-) -> AsyncIterator[Page]:
+) -> AsyncGenerator[Page, None]:
     """What there is now after a place, up to another if there is one, in pages of `size` records.
 
     While a full page is looked at, the database is already at work on the next.
@@ -71,10 +71,11 @@ async def follow(
     woken = False
     while True:
         before = position
-        async for records in pages(partial(store.read_log, house), position, size=page):
-            position, chain = verify_chain(records, position, chain)
-            woken = False
-            yield records
+        async with aclosing(pages(partial(store.read_log, house), position, size=page)) as present:
+            async for records in present:
+                position, chain = verify_chain(records, position, chain)
+                woken = False
+                yield records
         if position == before:
             # Woken for nothing: whoever woke us knows another log, so do not believe it again.
             woken = await (poll if woken else wake)(position, look_again_seconds)
