@@ -24,7 +24,7 @@ from shared.eventstore.store import Fact
 from shared.eventstore.subscription import pages
 from shared.kernel.chips import Posting
 from tests.benchmarks import long_game
-from tests.benchmarks.measure import Run, in_turns, middle, ratio
+from tests.benchmarks.measure import Meter, Run, in_turns, middle, ratio
 from tests.benchmarks.report import Goal, Part, Row
 from tests.benchmarks.servers import HOUSE, Postgres, croupier_database
 
@@ -58,12 +58,15 @@ def compare(postgres: Postgres, quick: bool) -> Part:
             TABLES: lambda: uvloop.run(tables(url)),
         }
         runs = in_turns(
-            {name: partial(timed, way, written) for name, way in ways.items()}, repetitions
+            {name: partial(timed, way, written, postgres.pid) for name, way in ways.items()},
+            repetitions,
         )
     rows: list[Row] = [
         {
             "side": name,
             "events_per_second": middle(of, "per_second"),
+            "cpu_us": middle(of, "cpu_us"),
+            "postgres_cpu_us": middle(of, "postgres_cpu_us"),
             "ratio_to_psycopg": ratio(of, runs[PLAIN]),
         }
         for name, of in runs.items()
@@ -73,11 +76,11 @@ def compare(postgres: Postgres, quick: bool) -> Part:
     return Part(f"replay of {events:,} events", rows, [goal], "events_per_second")
 
 
-def timed(way: Callable[[], object], events: int) -> Run:
-    """Events a second of one way through all of them."""
-    begin = perf_counter()
+def timed(way: Callable[[], object], events: int, postgres: int | None) -> Run:
+    """Events a second of one way through all of them, and the CPU time of each."""
+    meter, begin = Meter(postgres), perf_counter()
     way()
-    return Run(events / (perf_counter() - begin))
+    return meter.run(events, events / (perf_counter() - begin))
 
 
 async def fill(url: str, events: int) -> int:
