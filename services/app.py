@@ -44,8 +44,8 @@ from shared.eventstore.store import HouseNotOpen
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
+from shared.http.front import Entrance, Front
 from shared.http.openapi import answers
-from shared.http.requests import BodyLimit
 from shared.telemetry import Watched, Watching
 
 _DESCRIPTION: Final = """\
@@ -186,7 +186,7 @@ class Service:
 def create_app(settings: Settings) -> FastAPI:
     """The whole API over the database and the key ring of the settings.
 
-    What is served is its `state.front`: the hot routes, and behind them all others.
+    What is served is its `state.front`: the routes that record, and behind them all others.
     """
     service = Service(settings)
     app = FastAPIOffline(
@@ -206,19 +206,23 @@ def create_app(settings: Settings) -> FastAPI:
     problems.install(app)
     for router in _routers(service):
         app.include_router(router)
-    app.add_middleware(BodyLimit)
-    app.state.front = play_api.Commands(
-        app, service.tables, service.keys, most_under_way=settings.most_commands
-    )
-    openapi.publish(app, _PUBLISHED, play_api.DESCRIPTION)
+    front = Front(app, service.keys, _entrances(service))
+    app.state.front = front
+    openapi.publish(app, _PUBLISHED, front.description)
     return app
 
 
+def _entrances(service: Service) -> Iterator[Entrance]:
+    """The routes that record, those first that are used most."""
+    yield from play_api.entrances(service.tables, service.settings.most_commands)
+    yield from ledger_api.entrances(service.ledger, service.books)
+
+
 def _routers(service: Service) -> Iterator[APIRouter]:
-    """The routes of every context."""
+    """The routes of every context that read."""
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
     yield history_api.routes(service.rounds, service.hands, service.returns)
-    yield ledger_api.routes(service.ledger, service.books)
+    yield ledger_api.routes(service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)

@@ -15,7 +15,7 @@ from shared.kernel.moments import moment
 Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
 
 
-class RoundView(Struct, frozen=True):
+class RoundView(Struct, frozen=True, gc=False):
     """The running round or, while betting, the one before. `seed` is null until it has ended."""
 
     id: str
@@ -24,7 +24,7 @@ class RoundView(Struct, frozen=True):
     seed: str | None
 
 
-class DealerView(Struct, frozen=True):
+class DealerView(Struct, frozen=True, gc=False):
     """The dealer's open cards and their total."""
 
     cards: Cards
@@ -33,7 +33,7 @@ class DealerView(Struct, frozen=True):
     soft: bool
 
 
-class HandView(Struct, frozen=True):
+class HandView(Struct, frozen=True, gc=False):
     """A hand with its total; `outcome` and `payout` come with the settlement."""
 
     hand: int
@@ -46,7 +46,7 @@ class HandView(Struct, frozen=True):
     payout: int | UnsetType = UNSET
 
 
-class SeatView(Struct, frozen=True):
+class SeatView(Struct, frozen=True, gc=False):
     """A seated player. While betting, `hands` are those of the round before."""
 
     seat: int
@@ -59,21 +59,21 @@ class SeatView(Struct, frozen=True):
     hands: tuple[HandView, ...]
 
 
-class Turn(Struct, frozen=True):
+class Turn(Struct, frozen=True, gc=False):
     """The hand that acts next."""
 
     seat: int
     hand: int
 
 
-class ClockView(Struct, frozen=True):
+class ClockView(Struct, frozen=True, gc=False):
     """Until when the table waits, and for what: then seats sit out, decline or stand."""
 
     kind: Literal["betting", "insurance", "action"]
     due: datetime
 
 
-class TableView(Struct, frozen=True):
+class TableView(Struct, frozen=True, gc=False):
     """A table at a version, with everything that may be done now.
 
     `next_commitment` is that of the round to bet on; a running round has its own.
@@ -111,7 +111,7 @@ def view(table: Table, version: int, position: int) -> TableView:
         round=_round(table, current) if isinstance(current, Round) else None,
         next_commitment=stage.next.commitment if isinstance(stage, Betting) else None,
         dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
-        seats=tuple(_seat(number, seat) for number, seat in table.seated()),
+        seats=tuple([_seat(number, seat) for number, seat in table.seated()]),
         turn=Turn(*turn) if turn else None,
         clock=_clock(table),
         legal_moves=legal_moves(table),
@@ -154,7 +154,7 @@ def _seat(number: int, seat: Seat) -> SeatView:
         insurance=seat.insurance,
         sits_out=seat.sits_out,
         leaving=seat.leaving,
-        hands=tuple(_hand(index, hand) for index, hand in enumerate(seat.hands)),
+        hands=tuple([_hand(index, hand) for index, hand in enumerate(seat.hands)]),
     )
 
 
