@@ -14,11 +14,14 @@ from time import perf_counter
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from services.blackjack.domain.cards import DECK, total
-from services.blackjack.domain.commands import Bet, Hit, Open, Sit, Stand
+from services.blackjack.domain.commands import Bet, Hit, Open, Stand, StartRun
 from services.blackjack.domain.decide import decide, open_table
+from services.blackjack.domain.events import TableOpened
 from services.blackjack.domain.evolve import evolve
+from services.blackjack.domain.rules import Runs
 from services.blackjack.domain.shoe import SealedSeed
 from services.blackjack.domain.table import Round
 from tests.benchmarks.measure import Run, in_turns, middle, ratio
@@ -50,6 +53,17 @@ class PreparedSeed(msgspec.Struct, frozen=True):
         return self.cards
 
 
+LONG_RUN = StartRun(1, "ada", 10**12)
+
+
+def open_long(table_id: str) -> TableOpened:
+    """A `classic` table where runs may begin with so many chips that they never end."""
+    sealed = PreparedSeed(()).sealed
+    opened = open_table(table_id, Open("classic"), sealed)
+    runs = Runs(1, 10**12, goal_multiple=2, granted_stake=10, granted_goal=20)
+    return replace(opened, ruleset=replace(opened.ruleset, run=runs))
+
+
 class Croupier:
     """A player with many chips at a `classic` table, who always bets ten."""
 
@@ -57,8 +71,8 @@ class Croupier:
 
     def __init__(self, rounds: Sequence[Cards]) -> None:
         self._seeds = [PreparedSeed(cards) for cards in rounds]
-        table = evolve(None, open_table("table-1", Open("classic"), self._seeds[0].sealed))
-        self._table = decide(table, Sit(1, "ada", 10**12), self._seeds[0]).table
+        table = evolve(None, open_long("table-1"))
+        self._table = decide(table, LONG_RUN, self._seeds[0]).table
 
     def play(self, number: int) -> int:
         """Play the round; the half bets it won (+) or lost (−)."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import rejections as no
+from services.blackjack.domain import run
 from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.settlement import insurance_price
 from services.blackjack.domain.table import Closed, Hand, Round, Seat, Table
@@ -18,7 +19,7 @@ class Move(Struct, frozen=True, omit_defaults=True):
     """A legal move: a command as it stands.
 
     `min`, `max` and `step` bound the amount that a caller fills in (`amount`, `buy_in` of a
-    `sit`), `cost` is what the move takes from the stack.
+    `sit`, `stake` of a `start_run`), `cost` is what the move takes from the stack.
     """
 
     type: str
@@ -42,7 +43,7 @@ def check(table: Table, command: c.Command | c.TimeOut) -> None:
             _check_insurance(table, command)
         case c.Bet() | c.WithdrawBet() | c.SitOut() | c.Deal() | c.Close():
             _check_between_rounds(table, command)
-        case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
+        case c.Sit() | c.StartRun() | c.Leave() | c.BuyIn() | c.CashOut():
             _check_seat(table, command)
         case c.TimeOut(turn):
             wait = waits_for(table)
@@ -76,6 +77,7 @@ def _candidates(table: Table) -> Iterator[tuple[c.Command, Move]]:
     for number, seat in enumerate(table.seats, 1):
         if seat is None:
             yield c.Sit(number, "", 1), Move("sit", number, min=1, max=MOST_CHIPS, step=1)
+            yield from _runs(table, number, None)
         else:
             yield from _seat_candidates(table, number, seat, between_rounds)
     if between_rounds:
@@ -113,7 +115,17 @@ def _seat_candidates(
         yield c.BuyIn(number, 1), Move("buy_in", number, min=1, max=MOST_CHIPS, step=1)
         most = min(seat.stack, MOST_CHIPS)
         yield c.CashOut(number, 1), Move("cash_out", number, min=1, max=most, step=1)
+    yield from _runs(table, number, seat.player)
     yield c.Leave(number), Move("leave", number)
+
+
+def _runs(table: Table, number: int, player: str | None) -> Iterator[tuple[c.Command, Move]]:
+    """A run with chips from the vault, and one with granted chips."""
+    if (runs := table.rules.run) is not None:
+        least, most = runs.min_stake, runs.max_stake
+        brought = Move("start_run", number, player=player, min=least, max=most, step=1)
+        yield c.StartRun(number, player or "", least), brought
+        yield c.StartRun(number, player or ""), Move("start_run", number, player=player)
 
 
 def _check_hand(table: Table, command: c.HandCommand) -> None:
@@ -224,15 +236,22 @@ def _check_bet(table: Table, seat: Seat, amount: int) -> None:
         )
 
 
-def _check_seat(table: Table, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -> None:
+def _check_seat(table: Table, command: c.Sit | c.StartRun | c.Leave | c.BuyIn | c.CashOut) -> None:
     if isinstance(command, c.Sit):
-        _check_sit(table, command)
+        if table.rules.run is not None:
+            raise no.PlayedInRuns(f"{table.rules.title} is played in runs; start one.")
+        _check_free(table, command.seat, command.player)
+        return
+    if isinstance(command, c.StartRun):
+        _check_start(table, command)
         return
     seat = _occupied(table, command.seat)
     if isinstance(command, c.Leave):
         if seat.leaving:
             raise no.AlreadyLeaving(f"Seat {command.seat} leaves when its hands are settled.")
         return
+    if table.rules.run is not None:
+        raise no.BankrollIsFixed("The chips of a run come and go with it.")
     if isinstance(table.stage, Round) and seat.is_live:
         raise no.RoundInProgress("A live hand keeps its stack as it is until the round is over.")
     if isinstance(command, c.CashOut):
@@ -241,14 +260,24 @@ def _check_seat(table: Table, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) ->
         _check_funds(seat, command.amount)
 
 
-def _check_sit(table: Table, command: c.Sit) -> None:
-    if command.seat > len(table.seats):
+def _check_start(table: Table, command: c.StartRun) -> None:
+    """A run needs a stake within the limits, and a seat that is free or one's own."""
+    run.started(table, command)
+    number, player = command.seat, command.player
+    if number > len(table.seats) or not (seat := table.seats[number - 1]) or seat.player != player:
+        _check_free(table, number, player)
+    elif run.is_running(seat):
+        raise no.RunUnderWay(f"{player} has a run that is not over.")
+
+
+def _check_free(table: Table, number: int, player: str) -> None:
+    if number > len(table.seats):
         raise no.UnknownSeat(f"Table {table.id} has seats 1 to {len(table.seats)}.")
-    if (taken := table.seats[command.seat - 1]) is not None:
-        raise no.SeatTaken(f"Seat {command.seat} is {taken.player}'s.")
-    for number, seat in table.seated():
-        if seat.player == command.player:
-            raise no.AlreadySeated(f"{command.player} sits on seat {number}.", seat=number)
+    if (taken := table.seats[number - 1]) is not None:
+        raise no.SeatTaken(f"Seat {number} is {taken.player}'s.")
+    for other, seat in table.seated():
+        if seat.player == player:
+            raise no.AlreadySeated(f"{player} sits on seat {other}.", seat=other)
 
 
 def _occupied(table: Table, number: int) -> Seat:

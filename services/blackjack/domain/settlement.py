@@ -59,6 +59,8 @@ def postings(table: Table, event: e.Event) -> tuple[Posting, ...]:
             return _settled(table, seat, stake, payout)
         case e.PlayerSat(_, player, chips):
             return _brought(table, player, chips)
+        case e.RunStarted() | e.RunEnded():
+            return _staked_on_a_run(table, event)
         case e.ChipsBoughtIn(seat, chips):
             return _brought(table, table.seat(seat).player, chips)
         case e.ChipsCashedOut(seat, chips):
@@ -84,8 +86,27 @@ def _settled(table: Table, seat: int, stake: int, payout: int) -> tuple[Posting,
 
 
 def _brought(table: Table, player: str, chips: int) -> tuple[Posting, ...]:
+    granted = table.rules.bankroll == "session"
+    return _stacked(table, player, chips, granted=granted)
+
+
+def _staked_on_a_run(table: Table, event: e.RunStarted | e.RunEnded) -> tuple[Posting, ...]:
+    player, source, chips = _run_chips(table, event)
+    return _stacked(table, player, chips, granted=source == "grant")
+
+
+def _run_chips(table: Table, event: e.RunStarted | e.RunEnded) -> tuple[str, e.Source, int]:
+    """Whose run it is, where its chips are from, and how many come to the stack (+) or go (−)."""
+    if isinstance(event, e.RunStarted):
+        return event.player, event.source, event.stake
+    seat = table.seat(event.seat)
+    assert seat.run is not None, "what ends has begun"
+    return seat.player, seat.run.source, -event.bankroll
+
+
+def _stacked(table: Table, player: str, chips: int, *, granted: bool) -> tuple[Posting, ...]:
     lines = [Posting(stack(table.id, player), chips)]
-    if table.rules.bankroll == "session":
+    if granted:
         lines.append(Posting(ISSUANCE, -chips))
     return tuple(lines) if chips else ()
 
@@ -98,6 +119,9 @@ def to_vault(table: Table, event: e.Event) -> tuple[str, int] | None:
     if table.rules.bankroll != "vault":
         return None
     match event:
+        case e.RunStarted() | e.RunEnded():
+            player, source, chips = _run_chips(table, event)
+            return (player, -chips) if chips and source == "vault" else None
         case e.PlayerSat(_, player, chips):
             return player, -chips
         case e.ChipsBoughtIn(seat, chips):
