@@ -27,6 +27,7 @@ from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
 from services.blackjack.projections.hands import Hands
 from services.blackjack.projections.returns import Returns
 from services.blackjack.projections.rounds import Rounds
+from services.blackjack.projections.runs import RunList
 from services.blackjack.projections.tables import TableList
 from services.ledger import api as ledger_api
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
@@ -120,7 +121,7 @@ class Service:
         self.checkpoints = Checkpoints(self.store.readers)
         views = self.store.readers, self.checkpoints
         self.listed, self.rounds = TableList(*views), Rounds(*views)
-        self.hands, self.returns = Hands(*views), Returns(*views)
+        self.hands, self.runs, self.returns = Hands(*views), RunList(*views), Returns(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
@@ -221,7 +222,7 @@ def _entrances(service: Service) -> Iterator[Entrance]:
 def _routers(service: Service) -> Iterator[APIRouter]:
     """The routes of every context that read."""
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
-    yield history_api.routes(service.rounds, service.hands, service.returns)
+    yield history_api.routes(service.rounds, service.hands, service.runs, service.returns)
     yield ledger_api.routes(service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))
     yield feed.routes(service.feeds, table_stream)

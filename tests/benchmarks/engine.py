@@ -19,12 +19,15 @@ from time import perf_counter
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.domain.cards import DECK, total
-from services.blackjack.domain.commands import Bet, Hit, Open, Sit, Stand
+from services.blackjack.domain.commands import Bet, Hit, Open, Stand, StartRun
 from services.blackjack.domain.decide import decide, open_table
+from services.blackjack.domain.events import TableOpened
 from services.blackjack.domain.evolve import evolve
+from services.blackjack.domain.rules import Runs
 from services.blackjack.domain.shoe import SealedSeed, Seed
 from services.blackjack.domain.table import Round
 from tests.benchmarks.measure import Run, in_turns, middle, ratio
@@ -58,6 +61,16 @@ class PreparedSeed(msgspec.Struct, frozen=True):
         return self.cards
 
 
+LONG_RUN = StartRun(1, "ada", 10**12)
+
+
+def open_long(table_id: str, sealed: SealedSeed) -> TableOpened:
+    """A `classic` table where runs may begin with so many chips that they never end."""
+    opened = open_table(table_id, Open("classic"), sealed)
+    runs = Runs(1, 10**12, goal_multiple=2, granted_stake=10, granted_goal=20)
+    return replace(opened, ruleset=replace(opened.ruleset, run=runs))
+
+
 class Croupier:
     """A player with many chips at a `classic` table, who always bets ten. Without prepared cards
     every round has a shoe of its own, committed to and revealed."""
@@ -68,8 +81,8 @@ class Croupier:
         self._prepared = [PreparedSeed(cards) for cards in rounds]
         self._shoes = Shoes({"k": bytes(32)}, "k", token_bytes)
         first = self._shoes.fresh(HOUSE, "table-1", 1)
-        self._table = evolve(None, open_table("table-1", Open("classic"), first))
-        self._table = decide(self._table, Sit(1, "ada", 10**12), self._seed(0)).table
+        self._table = evolve(None, open_long("table-1", first))
+        self._table = decide(self._table, LONG_RUN, self._seed(0)).table
 
     def _seed(self, number: int) -> Seed:
         return self._prepared[number] if self._prepared else self._shoes.of(HOUSE, self._table)

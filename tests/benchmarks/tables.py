@@ -124,7 +124,7 @@ async def _open_tables(served: Served, numbers: range) -> None:
         await connection.request("PUT", f"/v1/tables/{name}", load.OPEN, f"{name}.open")
         grant = f"/v1/players/{name}/grants"
         await connection.request("POST", grant, load.GRANT, f"{name}.grant")
-        await connection.request("POST", path, load.SIT % name.encode(), f"{name}.sit")
+        await connection.request("POST", path, load.START % name.encode(), f"{name}.start")
         await connection.request("POST", path, load.BET % 10, f"{name}.bet")
 
 

@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import rejections as no
+from services.blackjack.domain import run
 from services.blackjack.domain.clock import waits_for
-from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rules import Ruleset, Runs
 from services.blackjack.domain.settlement import insurance_price
 from services.blackjack.domain.table import Closed, Hand, Round, Seat, Table
 from shared.kernel.chips import MOST_CHIPS
@@ -23,7 +24,7 @@ class Move(Struct, frozen=True, omit_defaults=True, gc=False):
     """A legal move: a command as it stands.
 
     `min`, `max` and `step` bound the amount that a caller fills in (`amount`, `buy_in` of a
-    `sit`), `cost` is what the move takes from the stack.
+    `sit`, `stake` of a `start_run`), `cost` is what the move takes from the stack.
     """
 
     type: str
@@ -55,7 +56,7 @@ def legal_moves(table: Table) -> list[Move]:
         moves.append(Move("deal", player=table.host))
     for number, seat in enumerate(table.seats, 1):
         if seat is None:
-            moves.append(Move("sit", number, min=1, max=MOST_CHIPS, step=1))
+            moves += _arrivals(table, number)
             continue
         if not playing:
             moves += _betting_moves(table, number, seat)
@@ -63,6 +64,21 @@ def legal_moves(table: Table) -> list[Move]:
     if not playing:
         moves.append(Move("close"))
     return moves
+
+
+def _arrivals(table: Table, number: int) -> Iterator[Move]:
+    """How a free seat is taken."""
+    if table.rules.run is None:
+        yield Move("sit", number, min=1, max=MOST_CHIPS, step=1)
+    else:
+        yield from _runs(table.rules.run, number, None)
+
+
+def _runs(runs: Runs, number: int, player: str | None) -> Iterator[Move]:
+    """A run with chips from the vault, and one with granted chips."""
+    least, most = runs.min_stake, runs.max_stake
+    yield Move("start_run", number, player=player, min=least, max=most, step=1)
+    yield Move("start_run", number, player=player)
 
 
 def _insurance_moves(table: Table) -> Iterator[Move]:
@@ -105,6 +121,8 @@ def _betting_moves(table: Table, number: int, seat: Seat) -> Iterator[Move]:
 
 
 def _chip_moves(table: Table, number: int, seat: Seat) -> Iterator[Move]:
+    if (runs := table.rules.run) is not None and not run.is_running(seat):
+        yield from _runs(runs, number, seat.player)
     if not _stack_reason(table, seat):
         yield Move("buy_in", number, min=1, max=MOST_CHIPS, step=1)
         if not _cash_out_reason(table.rules, seat, 1):
@@ -127,6 +145,8 @@ def _reason(table: Table, command: c.Command | c.TimeOut) -> Reason:
             return _between_rounds_reason(table, command)
         case c.Sit():
             return _sit_reason(table, command)
+        case c.StartRun():
+            return _start_reason(table, command)
         case c.Leave() | c.BuyIn() | c.CashOut():
             return _seat_reason(table, command)
         case c.TimeOut(turn):
@@ -311,6 +331,8 @@ def _leave_reason(number: int, seat: Seat) -> Reason:
 
 def _stack_reason(table: Table, seat: Seat) -> Reason:
     """Why chips may neither come to the stack nor go from it."""
+    if table.rules.run is not None:
+        return no.BankrollIsFixed("The chips of a run come and go with it.")
     if isinstance(table.stage, Round) and seat.is_live:
         return no.RoundInProgress("A live hand keeps its stack as it is until the round is over.")
     return None
@@ -323,13 +345,32 @@ def _cash_out_reason(rules: Ruleset, seat: Seat, amount: int) -> Reason:
 
 
 def _sit_reason(table: Table, command: c.Sit) -> Reason:
-    if command.seat > len(table.seats):
+    if table.rules.run is not None:
+        return no.PlayedInRuns(f"{table.rules.title} is played in runs; start one.")
+    return _free_reason(table, command.seat, command.player)
+
+
+def _start_reason(table: Table, command: c.StartRun) -> Reason:
+    """A run needs a stake within the limits, and a seat that is free or one's own.
+
+    Raises StakeNotAllowed, NoRuns.
+    """
+    run.started(table, command)
+    number, player = command.seat, command.player
+    if number > len(table.seats) or not (seat := table.seats[number - 1]) or seat.player != player:
+        return _free_reason(table, number, player)
+    return no.RunUnderWay(f"{player} has a run that is not over.") if run.is_running(seat) else None
+
+
+def _free_reason(table: Table, number: int, player: str) -> Reason:
+    """Why a player may not come to a seat."""
+    if number > len(table.seats):
         return _unknown_seat(table)
-    if (taken := table.seats[command.seat - 1]) is not None:
-        return no.SeatTaken(f"Seat {command.seat} is {taken.player}'s.")
-    for number, seat in table.seated():
-        if seat.player == command.player:
-            return no.AlreadySeated(f"{command.player} sits on seat {number}.", seat=number)
+    if (taken := table.seats[number - 1]) is not None:
+        return no.SeatTaken(f"Seat {number} is {taken.player}'s.")
+    for other, seat in table.seated():
+        if seat.player == player:
+            return no.AlreadySeated(f"{player} sits on seat {other}.", seat=other)
     return None
 
 

@@ -65,10 +65,10 @@ def to_vault(table: Table, event: e.Event) -> tuple[str, int] | None:
     None when it moves none: the ledger's leg of buying in, cashing out and leaving.
     """
     brought = _BROUGHT.get(type(event))
-    if brought is None or table.rules.bankroll != "vault":
+    if brought is None:
         return None
-    player, chips = brought(table, event)
-    return (player, -chips) if chips else None
+    player, source, chips = brought(table, event)
+    return (player, -chips) if chips and source == "vault" else None
 
 
 def _stake(table: Table, seat: int, stake: int) -> tuple[Posting, ...]:
@@ -86,11 +86,21 @@ def _settled(table: Table, event: e.HandSettled | e.InsuranceSettled) -> tuple[P
     return tuple([line for line in lines if line.amount])
 
 
-def _to_stack(table: Table, player: str, chips: int) -> tuple[Posting, ...]:
+def _to_stack(table: Table, player: str, source: e.Source, chips: int) -> tuple[Posting, ...]:
     if not chips:
         return ()
     line = Posting(stack(table.id, player), chips)
-    return (line, Posting(ISSUANCE, -chips)) if table.rules.bankroll == "session" else (line,)
+    return (line, Posting(ISSUANCE, -chips)) if source == "grant" else (line,)
+
+
+def _bankroll(table: Table, player: str, chips: int) -> tuple[str, e.Source, int]:
+    return player, "grant" if table.rules.bankroll == "session" else "vault", chips
+
+
+def _run_ended(table: Table, event: e.RunEnded) -> tuple[str, e.Source, int]:
+    seat = table.seat(event.seat)
+    assert seat.run is not None, "what ends has begun"
+    return seat.player, seat.run.source, -event.bankroll
 
 
 _LINES: Final[dict[type[e.Event], Callable[[Table, Any], tuple[Posting, ...]]]] = {
@@ -104,10 +114,12 @@ _LINES: Final[dict[type[e.Event], Callable[[Table, Any], tuple[Posting, ...]]]] 
 }
 """The lines of what happens to a stake. Found by the event's class, as in `evolve`."""
 
-_BROUGHT: Final[dict[type[e.Event], Callable[[Table, Any], tuple[str, int]]]] = {
-    e.PlayerSat: lambda table, sat: (sat.player, sat.buy_in),
-    e.ChipsBoughtIn: lambda table, bought: (table.seat(bought.seat).player, bought.amount),
-    e.ChipsCashedOut: lambda table, cashed: (table.seat(cashed.seat).player, -cashed.amount),
-    e.PlayerLeft: lambda table, left: (left.player, -left.cash_out),
+_BROUGHT: Final[dict[type[e.Event], Callable[[Table, Any], tuple[str, e.Source, int]]]] = {
+    e.PlayerSat: lambda table, sat: _bankroll(table, sat.player, sat.buy_in),
+    e.ChipsBoughtIn: lambda table, b: _bankroll(table, table.seat(b.seat).player, b.amount),
+    e.ChipsCashedOut: lambda table, c: _bankroll(table, table.seat(c.seat).player, -c.amount),
+    e.PlayerLeft: lambda table, left: _bankroll(table, left.player, -left.cash_out),
+    e.RunStarted: lambda table, started: (started.player, started.source, started.stake),
+    e.RunEnded: _run_ended,
 }
-"""Who brings how many chips to a stack, or takes them (−)."""
+"""Who brings how many chips to a stack, from where, or takes them back there (−)."""
