@@ -29,6 +29,7 @@ from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
 from services.blackjack.projections.hands import Hands
 from services.blackjack.projections.returns import Returns
 from services.blackjack.projections.rounds import Rounds
+from services.blackjack.projections.runs import RunList
 from services.blackjack.projections.tables import TableList
 from services.ledger import api as ledger_api
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
@@ -46,8 +47,8 @@ from shared.eventstore.store import HouseNotOpen
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
+from shared.http.front import Entrance, Front
 from shared.http.openapi import answers
-from shared.http.requests import BodyLimit
 from shared.telemetry import Watched, Watching
 
 _DESCRIPTION: Final = """\
@@ -123,7 +124,7 @@ class Service:
         self.checkpoints = Checkpoints(self.store.readers)
         views = self.store.readers, self.checkpoints
         self.listed, self.rounds = TableList(*views), Rounds(*views)
-        self.hands, self.returns = Hands(*views), Returns(*views)
+        self.hands, self.runs, self.returns = Hands(*views), RunList(*views), Returns(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.odds = OddsDesk()
         self.draining = False
@@ -191,7 +192,7 @@ class Service:
 def create_app(settings: Settings) -> FastAPI:
     """The whole API over the database and the key ring of the settings.
 
-    What is served is its `state.front`: the hot routes, and behind them all others.
+    What is served is its `state.front`: the routes that record, and behind them all others.
     """
     service = Service(settings)
     app = FastAPIOffline(
@@ -211,20 +212,24 @@ def create_app(settings: Settings) -> FastAPI:
     problems.install(app)
     for router in _routers(service):
         app.include_router(router)
-    app.add_middleware(BodyLimit)
-    app.state.front = play_api.Commands(
-        app, service.tables, service.keys, most_under_way=settings.most_commands
-    )
-    openapi.publish(app, _PUBLISHED, play_api.DESCRIPTION)
+    front = Front(app, service.keys, _entrances(service))
+    app.state.front = front
+    openapi.publish(app, _PUBLISHED, front.description)
     return app
 
 
+def _entrances(service: Service) -> Iterator[Entrance]:
+    """The routes that record, those first that are used most."""
+    yield from play_api.entrances(service.tables, service.settings.most_commands)
+    yield from ledger_api.entrances(service.ledger, service.books)
+
+
 def _routers(service: Service) -> Iterator[APIRouter]:
-    """The routes of every context."""
+    """The routes of every context that read."""
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
     yield odds_api.routes(service.odds)
-    yield history_api.routes(service.rounds, service.hands, service.returns)
-    yield ledger_api.routes(service.ledger, service.books)
+    yield history_api.routes(service.rounds, service.hands, service.runs, service.returns)
+    yield ledger_api.routes(service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)

@@ -150,8 +150,7 @@ class Game:
             f"/v1/tables/{self.table}", {"ruleset": self._ruleset.name, "host": self.players[0]}
         )
         for seat, player in enumerate(self.players, 1):
-            self._grant(player)
-            seen = self._do({"type": "sit", "seat": seat, "player": player, "buy_in": CHIPS})
+            seen = self._arrive(seat, player)
         for _ in range(count):
             seen = self._deal(seen)
             while seen.phase in ("insurance", "player_turn"):
@@ -164,12 +163,27 @@ class Game:
         """Every seat bets; where the host deals, the host does."""
         for seat, player in enumerate(self.players, 1):
             while (move := _find(seen, "bet", seat)) is None:
-                self._grant(player)
-                seen = self._do({"type": "buy_in", "seat": seat, "amount": CHIPS})
+                seen = self._go_on(seat, player)
             bet = {"type": "bet", "seat": seat, "amount": self._amount(move)}
             seen = self._do(bet | {"client_seed": f"{PLAYERS[seat - 1]}-{token_hex(3)}"})
         deal = _find(seen, "deal")
         return self._do(self._command(deal)) if deal else seen
+
+    def _arrive(self, seat: int, player: str) -> TableView:
+        """Bring chips to a seat: any, or those that a run may begin with."""
+        self._grant(player)
+        if run := self._ruleset.run:
+            stake = run.max_stake
+            start = {"type": "start_run", "seat": seat, "player": player, "stake": stake}
+            return self._do(start)
+        return self._do({"type": "sit", "seat": seat, "player": player, "buy_in": CHIPS})
+
+    def _go_on(self, seat: int, player: str) -> TableView:
+        """The seat cannot bet: buy in or, when its run is over, start the next."""
+        if self._ruleset.run:
+            return self._arrive(seat, player)
+        self._grant(player)
+        return self._do({"type": "buy_in", "seat": seat, "amount": CHIPS})
 
     def _amount(self, bet: Move) -> int:
         least, most, step = bet.min or 1, bet.max or 1, bet.step or 1

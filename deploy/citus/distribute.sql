@@ -25,6 +25,7 @@ SELECT create_distributed_table('posting', 'house', colocate_with => 'log_head')
 SELECT create_distributed_table('projected_hand', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_return', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_round', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('projected_run', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_table', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projection_checkpoint', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('snapshot', 'house', colocate_with => 'log_head');

@@ -1,19 +1,21 @@
 """Routes of the ledger: grants, vaults, accounts, entries, the trial balance."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import msgspec
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Response
 from msgspec import Struct
 
 from services.ledger.application import Grant, Ledger
 from services.ledger.projections import AccountPage, Books, EntryPage, TrialBalance
 from shared.eventstore.rejections import KeyReused, Overloaded
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
-from shared.http.openapi import answers, refuses, takes
+from shared.http.front import Asked, Entrance, Reply
+from shared.http.openapi import answers, id_in_path, operation, refuses, takes
 from shared.http.paging import MOST_NAME_CHARACTERS, NAME_PATTERN, After, AfterName, Limit
 from shared.http.problems import BodyTooLarge, Malformed
-from shared.http.requests import IDEMPOTENCY, cause, decoded, header_map, replayed
+from shared.http.requests import IDEMPOTENCY_KEY, cause, decode
 from shared.kernel.chips import vault
 from shared.kernel.ids import ID_PATTERN
 
@@ -37,6 +39,7 @@ Prefix = Annotated[
     ),
 ]
 Accountant = Annotated[Caller, caller_with("ledger")]
+_read_grant: Final = msgspec.json.Decoder(Grant)
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed)
 
 
@@ -81,35 +84,35 @@ _TRIAL_BALANCE = {
 }
 
 
-def routes(ledger: Ledger, books: Books) -> APIRouter:
-    """The ledger's routes over a ledger and its books."""
+def routes(books: Books) -> APIRouter:
+    """The ledger's routes that read, over its books."""
     router = APIRouter(prefix="/v1", tags=["Ledger"], default_response_class=Response)
-    _write(router, ledger, books)
     _read_players(router, books)
     _read_accounts(router, books)
     return router
 
 
-def _write(router: APIRouter, ledger: Ledger, books: Books) -> None:
-    decoder = msgspec.json.Decoder(Grant)
+def entrances(ledger: Ledger, books: Books) -> Iterator[Entrance]:
+    """The one route that records, in front of the app."""
 
-    @router.post(
-        "/players/{player}/grants",
-        summary="Grant chips",
-        responses=answers("Granted", "The chips are in the vault.", _GRANTED)
-        | refuses(Unauthenticated, Forbidden, Malformed, KeyReused, BodyTooLarge, Overloaded),
-        openapi_extra=takes("Grant", {"a thousand": {"amount": 1000}}) | IDEMPOTENCY,
-    )
-    async def grant(request: Request, caller: Accountant, player: Player) -> Response:
-        """Give a player new chips, from the issuance into the vault."""
-        command = await decoded(request, decoder)
-        why = cause(caller, header_map(request.scope))
+    async def grant(asked: Asked) -> Reply:
+        caller, player = asked.caller, asked.id
+        why, command = cause(caller, asked.headers), decode(asked.body, _read_grant)
         appended = await ledger.grant(why, player, command)
         position = appended.last_position
         balance = await books.balance_at(caller.house, vault(player), position)
-        return _json(
-            Granted(player, command.amount, balance, position), replayed(appended.replayed)
-        )
+        granted = Granted(player, command.amount, balance, position)
+        return Reply(granted, replayed=appended.replayed)
+
+    described = operation(
+        *("grant", "Ledger", "Grant chips"),
+        "Give a player new chips, from the issuance into the vault.",
+        takes("Grant", {"a thousand": {"amount": 1000}}),
+        answers("Granted", "The chips are in the vault.", _GRANTED)
+        | refuses(Unauthenticated, Forbidden, Malformed, KeyReused, BodyTooLarge, Overloaded),
+        [id_in_path("player", "The player's id.", "ada"), IDEMPOTENCY_KEY],
+    )
+    yield Entrance("POST", "/v1/players/{player}/grants", "ledger", grant, described)
 
 
 def _read_players(router: APIRouter, books: Books) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct
 
 from shared.eventstore.envelope import Envelope, canonical, canonical_json, rfc3339
-from shared.eventstore.store import NewEvent, Recorded
+from shared.eventstore.store import Fact, NewEvent
 from shared.kernel.chips import Posting
 from shared.kernel.moments import milliseconds
 
@@ -90,11 +90,11 @@ class Codec:
             sealed.append(NewEvent(stream, name, version, canonical(envelope), postings))
         return tuple(sealed)
 
-    def open(self, recorded: Recorded) -> Any:
+    def open(self, recorded: Fact) -> Any:
         """The event of a record, in its current class. Raises UnknownEvent."""
         return self.told(recorded)[0]
 
-    def told(self, recorded: Recorded) -> tuple[Any, int]:
+    def told(self, recorded: Fact) -> tuple[Any, int]:
         """The event of a record, and when it happened, in milliseconds since the epoch.
 
         Raises UnknownEvent.
@@ -107,7 +107,7 @@ class Codec:
         time = datetime.fromisoformat(envelope.time)
         return self._upcast(recorded, envelope), milliseconds(time)
 
-    def envelope(self, recorded: Recorded) -> Envelope:
+    def envelope(self, recorded: Fact) -> Envelope:
         """Everything the envelope of a record says, its data and command as raw JSON."""
         return _envelope.decode(recorded.envelope)
 
@@ -117,7 +117,7 @@ class Codec:
         except KeyError:
             raise UnknownEvent(f"{type(event).__name__} has no wire name.") from None
 
-    def _upcast(self, recorded: Recorded, envelope: Envelope) -> Any:
+    def _upcast(self, recorded: Fact, envelope: Envelope) -> Any:
         name, version = recorded.type, recorded.schema_version
         current, cls = self.registry.get(name, (0, Struct))
         if version >= current:

@@ -48,7 +48,7 @@ def canonical_json(document: bytes) -> bytes:
 
 def rfc3339(time: datetime) -> str:
     """`2025-01-31T12:00:00.000000Z`: UTC, always with microseconds. Wants an aware time."""
-    return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return time.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def _refuse_fraction(number: str) -> float:

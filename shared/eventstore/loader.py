@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections import OrderedDict
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec import Struct
 
 from shared.eventstore.codec import Codec
 from shared.eventstore.store import EventStore, Snapshot
+from shared.eventstore.subscription import pages
 from shared.kernel.decider import Decider
 
 State = TypeVar("State")
@@ -17,7 +19,6 @@ State = TypeVar("State")
 SNAPSHOT_EVERY = 200
 """Events between two snapshots of a stream: keeps the longest load near a millisecond."""
 
-_PAGE = 1000
 _MOST_SNAPSHOTS_AT_ONCE = 4
 
 _log = logging.getLogger(__name__)
@@ -109,15 +110,11 @@ class Loader(Generic[State]):
     ) -> Loaded[State]:
         state, version, position = known.state, known.version, known.position
         told, evolve = self._codec.told, self._decider.evolve
-        while at_version is None or version < at_version:
-            limit = _PAGE if at_version is None else min(_PAGE, at_version - version)
-            page = await self._store.read_stream(house, stream, version, limit)
+        read = partial(self._store.stream_facts, house, stream)
+        async for page in pages(read, version, at_version):
             for record in page:
                 state = evolve(state, *told(record))
-            if page:
-                version, position = page[-1].version, page[-1].position
-            if len(page) < limit:
-                break
+            version, position = page[-1].version, page[-1].position
         return Loaded(state, version, position)
 
     def _keep_snapshot(self, house: str, stream: str, before: int, loaded: Loaded[State]) -> None:

@@ -13,6 +13,7 @@ from shared.eventstore.store import (
     Append,
     Appended,
     Deadline,
+    Fact,
     Head,
     HouseNotOpen,
     Outcome,
@@ -121,6 +122,14 @@ class MemoryStore:
 
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         return self._house(house).log[after : after + limit]
+
+    async def stream_facts(
+        self, house: str, stream: str, after: int = 0, limit: int = 1000
+    ) -> Sequence[Fact]:
+        return await self.read_stream(house, stream, after, limit)
+
+    async def log_facts(self, house: str, after: int = 0, limit: int = 1000) -> Sequence[Fact]:
+        return await self.read_log(house, after, limit)
 
     async def outcome(self, house: str, command_id: str) -> Outcome | None:
         return self._house(house).outcomes.get(command_id)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import starmap
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
@@ -20,6 +20,7 @@ from shared.eventstore.store import (
     Append,
     Appended,
     Deadline,
+    Fact,
     Head,
     HouseNotOpen,
     Outcome,
@@ -29,6 +30,7 @@ from shared.eventstore.store import (
 from shared.kernel.rejected import Rejected
 
 Row = tuple[Any, ...]
+AFact = TypeVar("AFact", bound=Fact)
 
 _SERVING: dict[str, Any] = {
     "autocommit": True,
@@ -86,20 +88,18 @@ class PostgresStore:
     async def read_stream(
         self, house: str, stream: str, after: int = 0, limit: int = 1000
     ) -> list[Recorded]:
-        rows = await self._rows(_STREAM, house, stream, after, limit, house, house, stream, after)
-        if rows and rows[-1][0] is None:
-            _, place, version, *_ = rows[-1]
-            detail = f"{stream} is archived up to version {version}: {place}."
-            raise Archived(detail, place, last_version=version)
-        return list(starmap(Recorded, rows))
+        return await self._stream(Recorded, house, stream, after, limit)
 
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        rows = await self._rows(_LOG, house, after, limit, house, after, after)
-        if rows and rows[-1][0] is None:
-            _, place, position, *_, chain, _ = rows[-1]
-            detail = f"The log is archived up to position {position}: {place}."
-            raise Archived(detail, place, chain, last_position=position)
-        return list(starmap(Recorded, rows))
+        return await self._log(Recorded, house, after, limit)
+
+    async def stream_facts(
+        self, house: str, stream: str, after: int = 0, limit: int = 1000
+    ) -> list[Fact]:
+        return await self._stream(Fact, house, stream, after, limit)
+
+    async def log_facts(self, house: str, after: int = 0, limit: int = 1000) -> list[Fact]:
+        return await self._log(Fact, house, after, limit)
 
     async def outcome(self, house: str, command_id: str) -> Outcome | None:
         for request_hash, stream, first, last, version in await self._rows(
@@ -141,6 +141,26 @@ class PostgresStore:
         for (balance,) in await self._rows(_BALANCE, house, account):
             return int(balance)
         return 0
+
+    async def _stream(
+        self, kind: type[AFact], house: str, stream: str, after: int, limit: int
+    ) -> list[AFact]:
+        rows = await self._rows(
+            _STREAM[kind], house, stream, after, after + limit, house, house, stream, after
+        )
+        if rows and rows[-1][0] is None:
+            _, place, version, *_ = rows[-1]
+            detail = f"{stream} is archived up to version {version}: {place}."
+            raise Archived(detail, place, last_version=version)
+        return list(starmap(kind, rows))
+
+    async def _log(self, kind: type[AFact], house: str, after: int, limit: int) -> list[AFact]:
+        rows = await self._rows(_LOG[kind], house, after, after + limit, house, after, after)
+        if rows and rows[-1][0] is None:
+            _, place, position, _, _, chain, *_ = rows[-1]
+            detail = f"The log is archived up to position {position}: {place}."
+            raise Archived(detail, place, chain, last_position=position)
+        return list(starmap(kind, rows))
 
     async def _appending(self) -> AsyncConnection[Row]:
         if self._appender is None or self._appender.closed:
@@ -196,25 +216,36 @@ _APPEND: LiteralString = (
     "%b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b)"
 )
 
-_RECORDED: LiteralString = """
-    SELECT position, stream, version, type, schema_version, command_id, envelope, leaf, chain,
-           recorded_at
-      FROM event_log"""
+# What is read of each event, and what stands there in a row that is none.
+_READ: dict[type[Fact], tuple[LiteralString, LiteralString]] = {
+    Fact: ("", ""),
+    Recorded: (", command_id, leaf, chain, recorded_at", ", '', '', '', now()"),
+}
 
+# Places have no gaps, so a page is a range of them: a plan for it can neither sort the rest of the
+# log nor look into partitions where the page is not, whatever is known of the table.
 # The last row of these two has no position when what they ask for is in the archive, in part or
 # all of it. Asked in the same statement, neither can be true of another moment than the other.
-_STREAM: LiteralString = f"""
-    ({_RECORDED} WHERE house = %b AND stream = %b AND version > %b ORDER BY version LIMIT %b)
+_STREAM: dict[type[Fact], LiteralString] = {
+    kind: f"""
+    (SELECT position, stream, version, type, schema_version, envelope{columns} FROM event_log
+      WHERE house = %b AND stream = %b AND version > %b AND version <= %b ORDER BY version)
     UNION ALL
     SELECT NULL, (SELECT place FROM archive WHERE house = %b ORDER BY last_position DESC LIMIT 1),
-           version, '', 0, '', '', '', '', now()
+           version, '', 0, ''{blanks}
       FROM archived_stream WHERE house = %b AND stream = %b AND version > %b"""
+    for kind, (columns, blanks) in _READ.items()
+}
 
-_LOG: LiteralString = f"""
-    ({_RECORDED} WHERE house = %b AND position > %b ORDER BY position LIMIT %b)
+_LOG: dict[type[Fact], LiteralString] = {
+    kind: f"""
+    (SELECT position, stream, version, type, schema_version, envelope{columns} FROM event_log
+      WHERE house = %b AND position > %b AND position <= %b ORDER BY position)
     UNION ALL
-    SELECT NULL, place, last_position, '', 0, '', '', '', chain, now()
+    SELECT NULL, place, last_position, '', 0, chain{blanks}
       FROM archive WHERE house = %b AND last_position > %b AND first_position <= %b + 1"""
+    for kind, (columns, blanks) in _READ.items()
+}
 
 _OUTCOME: LiteralString = """
     SELECT request_hash, stream, first_position, last_position, version

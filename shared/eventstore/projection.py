@@ -15,12 +15,12 @@ from psycopg import AsyncConnection, OperationalError
 from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.postgres import PostgresStore
-from shared.eventstore.store import Recorded
+from shared.eventstore.store import Fact
 from shared.telemetry import count_view_failure, observe_page
 
 Item = TypeVar("Item")
 
-Open: TypeAlias = Callable[[str, Sequence[Recorded]], Awaitable[Sequence[Item]]]
+Open: TypeAlias = Callable[[str, Sequence[Fact]], Awaitable[Sequence[Item]]]
 """`open(house, records)`: what consecutive records mean to the views of a context."""
 
 PAGE = 1000
@@ -78,7 +78,7 @@ class Pages(Generic[Item]):
 
     async def read(self, house: str, after: int, limit: int = PAGE) -> Page[Item]:
         """The next events after a position. Raises ChainBroken rather than skip one."""
-        records = await self.store.read_log(house, after, limit)
+        records = await self.store.log_facts(house, after, limit)
         for expected, record in enumerate(records, after + 1):
             if record.position != expected:
                 raise ChainBroken(expected, f"a gap, the next event has {record.position}.")

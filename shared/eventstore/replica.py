@@ -21,6 +21,7 @@ from shared.eventstore.store import (
     Append,
     Appended,
     Deadline,
+    Fact,
     Head,
     HouseNotOpen,
     Outcome,
@@ -94,6 +95,14 @@ class ReplicaStore:
 
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         return await self.read(house, lambda store: store.read_log(house, after, limit))
+
+    async def stream_facts(
+        self, house: str, stream: str, after: int = 0, limit: int = 1000
+    ) -> Sequence[Fact]:
+        return await self.read(house, lambda store: store.stream_facts(house, stream, after, limit))
+
+    async def log_facts(self, house: str, after: int = 0, limit: int = 1000) -> Sequence[Fact]:
+        return await self.read(house, lambda store: store.log_facts(house, after, limit))
 
     async def read_snapshot(
         self, house: str, stream: str, format: str, at_version: int | None = None

@@ -58,16 +58,22 @@ class Append(Struct, frozen=True):
             raise ValueError(f"Command {self.command_id!r} has no event: nothing to append.")
 
 
-class Recorded(Struct, frozen=True, gc=False):
-    """An event in the log. `version` is its place in the stream, `position` in the log, from 1."""
+class Fact(Struct, frozen=True, gc=False):
+    """What a fold needs of a recorded event. `version` is its place in the stream, `position` in
+    the log, from 1."""
 
     position: int
     stream: str
     version: int
     type: str
     schema_version: int
-    command_id: str
     envelope: bytes
+
+
+class Recorded(Fact, frozen=True, gc=False):
+    """All of an event in the log: with its command, its time, and its link of the hash chain."""
+
+    command_id: str
     leaf: bytes
     chain: bytes
     recorded_at: datetime
@@ -148,6 +154,14 @@ class EventStore(Protocol):
 
         Raises Archived when some of them were taken out of the database.
         """
+
+    async def stream_facts(
+        self, house: str, stream: str, after: int = 0, limit: int = 1000
+    ) -> Sequence[Fact]:
+        """What `read_stream` reads, for who folds it: half as much to fetch."""
+
+    async def log_facts(self, house: str, after: int = 0, limit: int = 1000) -> Sequence[Fact]:
+        """What `read_log` reads, for who folds it: half as much to fetch."""
 
     async def outcome(self, house: str, command_id: str) -> Outcome | None:
         """What a command id was used for, or None when it was never accepted."""

@@ -1,15 +1,49 @@
-"""Following a log: page after page, and then whatever comes; from which place on."""
+"""Reading a log page after page, and following it to whatever comes; from which place on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import TypeAlias, TypeVar
 
 from shared.eventstore.chain import GENESIS, verify_chain
 from shared.eventstore.rejections import Archived
-from shared.eventstore.store import EventStore, Recorded
+from shared.eventstore.store import EventStore, Fact, Recorded
 
 Wake: TypeAlias = Callable[[int, float], Awaitable[bool]]
 """`wake(after, timeout_seconds)`: True when there may be a position > `after`, False in time."""
+
+Page = TypeVar("Page", bound=Sequence[Fact])
+
+Read: TypeAlias = Callable[[int, int], Awaitable[Page]]
+"""`read(after, limit)`: what comes next after a place, such as `read_log` of a house."""
+
+
+async def pages(
+    read: Read[Page], after: int, until: int | None = None, *, size: int = 1000
+) -> AsyncGenerator[Page, None]:
+    """What there is now after a place, up to another if there is one, in pages of `size` records.
+
+    While a full page is looked at, the database is already at work on the next.
+    """
+    limit = size if until is None else min(size, until - after)
+    if limit <= 0:
+        return
+    page = await read(after, limit)
+    while page:
+        after += len(page)
+        is_full = len(page) >= limit
+        limit = size if until is None else min(size, until - after)
+        if not is_full or limit <= 0:
+            yield page
+            return
+        ahead = asyncio.ensure_future(read(after, limit))
+        try:
+            await asyncio.sleep(0)  # The statement is sent before the page keeps this thread busy.
+            yield page
+            page = await ahead
+        finally:
+            ahead.cancel()
 
 
 async def poll(after: int, timeout_seconds: float) -> bool:
@@ -36,12 +70,13 @@ async def follow(
     position, chain = after, await _chain_at(store, house, after)
     woken = False
     while True:
-        records = await store.read_log(house, position, page)
-        if records:
-            position, chain = verify_chain(records, position, chain)
-            woken = False
-            yield records
-        else:
+        before = position
+        async with aclosing(pages(partial(store.read_log, house), position, size=page)) as present:
+            async for records in present:
+                position, chain = verify_chain(records, position, chain)
+                woken = False
+                yield records
+        if position == before:
             # Woken for nothing: whoever woke us knows another log, so do not believe it again.
             woken = await (poll if woken else wake)(position, look_again_seconds)
 

@@ -1,6 +1,7 @@
 """The log, to take out: pages of records in order, as JSON or a line each."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from time import monotonic
 from typing import Annotated, Any, Final
 
@@ -12,6 +13,7 @@ from msgspec import Meta, Raw, Struct
 from shared.eventstore.envelope import Envelope
 from shared.eventstore.rejections import Archived
 from shared.eventstore.store import EventStore, Recorded
+from shared.eventstore.subscription import pages
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.paging import After, Limit
@@ -136,9 +138,8 @@ class Feeds:
         return self._lines(house, after, (await self._store.head(house)).position)
 
     async def _lines(self, house: str, after: int, end: int) -> AsyncIterator[bytes]:
-        while after < end:
-            records = await self._store.read_log(house, after, min(_LINES_A_READ, end - after))
-            after = records[-1].position
+        read = partial(self._store.read_log, house)
+        async for records in pages(read, after, end, size=_LINES_A_READ):
             yield b"".join(msgspec.json.encode(entry(record)) + b"\n" for record in records)
 
     async def _wait(

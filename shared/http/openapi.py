@@ -1,6 +1,6 @@
 """The API's description: the same types that decode and encode, published as schemas."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 
 from shared.eventstore.rejections import Unreachable
 from shared.http.problems import MEDIA_TYPE, Malformed, document
+from shared.kernel.ids import ID_PATTERN
 from shared.kernel.rejected import Rejected
 
 Responses = dict[int | str, dict[str, Any]]
@@ -33,6 +34,40 @@ PROBLEM: dict[str, Any] = {
 def reference(name: str) -> dict[str, str]:
     """A reference to a published schema."""
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def operation(
+    name: str,
+    tag: str,
+    summary: str,
+    description: str,
+    body: dict[str, Any],
+    responses: Responses,
+    parameters: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """What a route in front of the app says of itself, as the app's own do by their functions."""
+    return {
+        "tags": [tag],
+        "summary": summary,
+        "operationId": name,
+        "description": description,
+        "security": [{"api_key": []}],
+        "parameters": list(parameters),
+        **body,
+        "responses": {str(status): content for status, content in responses.items()},
+    }
+
+
+def id_in_path(name: str, description: str, example: str) -> dict[str, Any]:
+    """The parameter for an id in the path of a route in front of the app."""
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": description,
+        "schema": {"type": "string", "pattern": ID_PATTERN},
+        "example": example,
+    }
 
 
 def answers(schema: str, description: str, example: Any, status: int = 200) -> Responses:
@@ -90,12 +125,13 @@ def publish(app: FastAPI, types: Mapping[str, Any], paths: Mapping[str, Any]) ->
                 schemas.setdefault(name, described)  # a union has no name of its own
                 if getattr(cls, "__struct_config__", None) and cls.__struct_config__.tag:
                     schemas[name]["required"].remove("type")  # there is nothing to tell it from
+            for path, operations in paths.items():
+                schema["paths"].setdefault(path, {}).update(operations)
             for operations in schema["paths"].values():
                 for operation in operations.values():
                     _complete(operation)
             for unused in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(unused, None)
-            schema["paths"].update(paths)
             app.openapi_schema = _finished(schema)
         return app.openapi_schema
 

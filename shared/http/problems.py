@@ -17,6 +17,9 @@ from shared.kernel.rejected import Rejected
 
 MEDIA_TYPE: Final = "application/problem+json"
 
+METHOD_IN_FRONT: Final = "method_in_front"
+"""Where a request's scope has the method that `front` takes at this address, if it is another."""
+
 
 class Malformed(Rejected):
     """The request does not have the expected shape.
@@ -122,9 +125,9 @@ def install(app: FastAPI) -> None:
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         match error.status_code:
-            case 404:
+            case 404 if METHOD_IN_FRONT not in request.scope:
                 return response(NoSuchPage())
-            case 405:
+            case 404 | 405:
                 return response(MethodNotAllowed(_methods(request)))
         return response(Malformed(str(error.detail)))
 
@@ -145,11 +148,14 @@ def install(app: FastAPI) -> None:
 def _methods(request: Request) -> set[str]:
     """All methods of an address. The framework itself names those of one route."""
     routes = [route for route in request.app.routes if not isinstance(route, Mount)]
-    return {
+    known = {
         method
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
         if any(r.matches({**request.scope, "method": method})[0] is Match.FULL for r in routes)
-    } or {"GET", "HEAD"}  # what is mounted are files
+    }
+    if METHOD_IN_FRONT in request.scope:
+        known.add(request.scope[METHOD_IN_FRONT])
+    return known or {"GET", "HEAD"}  # what is mounted are files
 
 
 def _invalid(error: RequestValidationError) -> Malformed:

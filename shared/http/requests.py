@@ -6,8 +6,7 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope
 
 from shared.eventstore.cause import Cause
 from shared.http import problems
@@ -31,17 +30,13 @@ IF_MATCH: Final[dict[str, Any]] = {
     "schema": {"type": "string", "pattern": '^"[0-9]{1,18}"$'},
     "example": '"17"',
 }
-IDEMPOTENCY: Final[dict[str, Any]] = {
-    "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "description": "Makes the request happen once, however often it is sent: the answer "
-            "is the first one again, with `Idempotent-Replayed: true`.",
-            "schema": {"type": "string", "pattern": "^[!-~]{1,128}$"},
-            "example": "5f0c6a1e-bet-1",
-        }
-    ]
+IDEMPOTENCY_KEY: Final[dict[str, Any]] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "Makes the request happen once, however often it is sent: the answer "
+    "is the first one again, with `Idempotent-Replayed: true`.",
+    "schema": {"type": "string", "pattern": "^[!-~]{1,128}$"},
+    "example": "5f0c6a1e-bet-1",
 }
 
 
@@ -72,22 +67,9 @@ def _version(if_match: bytes | None) -> int | None:
     return int(found[1])
 
 
-def replayed(yes: bool) -> dict[str, str]:
-    """The header of an answer that was given before."""
-    return {"Idempotent-Replayed": "true"} if yes else {}
-
-
 def etag(version: int) -> str:
     """The version of a stream as an entity tag."""
     return f'"{version}"'
-
-
-async def decoded(request: Request, decoder: "msgspec.json.Decoder[T]") -> T:
-    """The body of a request in its type. Raises Malformed."""
-    try:
-        return decode(await request.body(), decoder)
-    except ClientDisconnect:
-        raise Malformed(_HALF) from None
 
 
 def decode(body: bytes, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T:
@@ -117,26 +99,3 @@ async def read_body(receive: Receive, most: int = MOST_BODY_BYTES) -> bytes:
     if len(body) > most:
         raise BodyTooLarge(f"A body holds at most {most} bytes.")
     return body
-
-
-class BodyLimit:
-    """Refuses bodies over 64 KiB, whether they say so beforehand or not."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        taken = 0
-
-        async def limited() -> Message:
-            nonlocal taken
-            message: Any = await receive()
-            taken += len(message.get("body", b""))
-            if taken > MOST_BODY_BYTES:
-                raise BodyTooLarge(f"A body holds at most {MOST_BODY_BYTES} bytes.")
-            return dict(message)
-
-        await self._app(scope, limited, send)

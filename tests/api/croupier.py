@@ -138,11 +138,17 @@ class House:
         return answer.json()
 
     def seat(self, table: str, *players: str, ruleset: str = "a2g", buy_in: int = 400) -> Json:
-        """A table where these players sit, each with a thousand granted; the last answer."""
+        """A table where these players sit, each with a thousand granted; the last answer.
+
+        Where the game is played in runs, they begin one with a hundred chips.
+        """
         self.open(table, ruleset, host=players[0])
         for number, player in enumerate(players, 1):
             assert self.grant(player, 1000).status_code == 200
-            sat = self.do(table, "sit", seat=number, player=player, buy_in=buy_in)
+            if ruleset == "classic":
+                sat = self.do(table, "start_run", seat=number, player=player, stake=100)
+            else:
+                sat = self.do(table, "sit", seat=number, player=player, buy_in=buy_in)
         return sat
 
     def deal(self, table: str, *bets: int) -> Json:

@@ -68,6 +68,7 @@ ROUTES = [
     Route("GET", "/v1/players/{player}/vault", "ledger"),
     Route("GET", "/v1/players/{player}/entries", "ledger"),
     Route("GET", "/v1/players/{player}/hands", "read"),
+    Route("GET", "/v1/players/{player}/runs", "read"),
     Route("GET", "/v1/ledger/returns", "ledger"),
     Route("GET", "/v1/ledger/accounts", "ledger"),
     Route("GET", "/v1/ledger/entries", "ledger", query="?account=player/ada/vault"),

@@ -1,4 +1,4 @@
-"""Lists that follow the log: tables, rounds, hands, returns, and waiting for them."""
+"""Lists that follow the log: tables, rounds, hands, runs, returns, and waiting for them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +11,7 @@ LISTS = [
     "/v1/tables",
     "/v1/tables/oak/rounds",
     "/v1/players/ada/hands",
+    "/v1/players/ada/runs",
     "/v1/ledger/returns",
 ]
 
@@ -119,6 +120,31 @@ def test_a_player_s_hands_are_listed_newest_first_wherever_they_were_played(hous
         for before in (hands[0]["position"] + 1, hands[1]["position"])
     )
     assert first + second == hands
+
+
+def test_a_player_s_runs_are_listed_newest_first_with_what_they_came_to(house: House) -> None:
+    house.seat("oak", "ada", ruleset="classic")
+    house.deal("oak", 5)
+    house.finish("oak")
+    house.do("oak", "leave", seat=1)
+    house.open("elm", "classic", host="ada")
+    started = house.do("elm", "start_run", seat=1, player="ada")["events"][0]
+
+    runs = up_to_date(house, "/v1/players/ada/runs")["data"]
+
+    running, left = runs
+    assert (running["position"], running["table"]) == (started["position"], "elm")
+    named = ("number", "ruleset", "source", "stake", "goal", "rounds", "outcome", "bankroll")
+    assert [running[name] for name in named] == [1, "classic", "grant", 100, 300, 0, None, None]
+    came_to = house.balance("player/ada/vault") - 900
+    assert [left[name] for name in named] == [1, "classic", "vault", 100, 400, 1, "left", came_to]
+    assert left["started_at"] <= left["ended_at"] <= running["started_at"]
+    assert running["ended_at"] is None
+    first, second = (
+        house.get("/v1/players/ada/runs", limit=1, before=before)["data"]
+        for before in (running["position"] + 1, running["position"])
+    )
+    assert first + second == runs
 
 
 def test_what_the_games_returned_is_what_the_banks_lost(house: House) -> None:

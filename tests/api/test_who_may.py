@@ -102,6 +102,7 @@ UNHEARD_OF = {
     "GET /v1/tables": NOTHING_YET,
     "GET /v1/tables/{table}/rounds": NOTHING_YET,
     "GET /v1/players/{player}/hands": NOTHING_YET,
+    "GET /v1/players/{player}/runs": NOTHING_YET,
     "GET /v1/ledger/returns": NOTHING_YET,
     "GET /v1/tables/{table}": "unknown-table",
     "POST /v1/tables/{table}/commands": "unknown-table",

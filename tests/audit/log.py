@@ -68,6 +68,13 @@ class Log:
         self._record(legs, command)
         return decision.events
 
+    def arrive(self, table_id: str, seat: int, player: str, chips: int) -> None:
+        """Sit down with so many chips, or with the most that a run may begin with."""
+        if runs := self.tables[table_id].rules.run:
+            self.play(table_id, c.StartRun(seat, player, min(chips, runs.max_stake)))
+        else:
+            self.play(table_id, c.Sit(seat, player, chips))
+
     def play_round(self, table_id: str, *bets: int) -> list[Event]:
         """Each seat bets, with a client seed; then legal moves at random until it is over."""
         events: list[Event] = []
@@ -121,7 +128,7 @@ def a_log(games: tuple[str, ...] = ("a2g", "coinlounge", "classic", "european"))
         players = ("ada",) if game == "classic" else ("ada", "bob")
         for seat, player in enumerate(players, 1):
             log.grant(player, 2000)
-            log.play(game, c.Sit(seat, player, 1000))
+            log.arrive(game, seat, player, 1000)
         for _ in range(2):
             log.play_round(game, *([20] * len(players)))
         for seat in range(1, len(players) + 1):

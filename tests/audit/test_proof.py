@@ -24,7 +24,7 @@ def a_round(game: str, seed: int = 0) -> tuple[Table, list[e.Event]]:
     log.open("t", c.Open(game, host="ada"))
     players = ("ada",) if game == "classic" else ("ada", "bob")
     for seat, player in enumerate(players, 1):
-        log.play("t", c.Sit(seat, player, 1000))
+        log.arrive("t", seat, player, 1000)
     before = log.tables["t"]
     return before, log.play_round("t", *([20] * len(players)))
 

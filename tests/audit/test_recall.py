@@ -3,6 +3,7 @@
 from functools import partial
 
 from services.audit.domain.recall import Recall, Result, recall
+from services.audit.domain.sentences import sentences
 from services.blackjack.domain.commands import (
     Bet,
     BuyIn,
@@ -16,10 +17,11 @@ from services.blackjack.domain.commands import (
     SitOut,
     Split,
     Stand,
+    StartRun,
     Surrender,
     WithdrawBet,
 )
-from services.blackjack.domain.events import BetPlaced, Event
+from services.blackjack.domain.events import BetPlaced, Event, RunEnded, RunStarted
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.table import Table
 from tests.domain.story import Story, a_round, a_table, given, when
@@ -149,7 +151,7 @@ def test_classic_a_surrender():
     when(Surrender(1))
 
     assert read_out(story) == lines("""
-        ada bets 21 of 201 chips.
+        ada bets 21 of 201 chips on the way to 201000.
         The shoe is shuffled; the commitment to its seed begins with 630dcd29.
         The dealer shows the ace of clubs.
         ada holds the 8 of hearts and the 8 of clubs: 16.
@@ -159,6 +161,42 @@ def test_classic_a_surrender():
         The seed is revealed and begins with 00010203; 4 cards left the shoe.
         ada ends the round with 190 chips, 11 down.
     """)
+
+
+def test_classic_a_run_that_is_lost():
+    given(a_table("classic", cards="6s Tc 5d Th 2h")).play(StartRun(1, "ada", 40))
+    story = when(Bet(1, 20), DoubleDown(1))
+
+    assert read_out(story) == lines("""
+        ada bets 20 of 40 chips on the way to 160.
+        The shoe is shuffled; the commitment to its seed begins with 630dcd29.
+        The dealer shows the 10 of clubs.
+        ada holds the 6 of spades and the 5 of diamonds: 11.
+        The dealer looks at the hole card: no natural.
+        ada doubles down with 20 more: 40 at stake.
+        ada draws the 2 of hearts: 13.
+        The dealer turns over the 10 of hearts: 20.
+        ada loses 40.
+        ada loses the run: 0 chips are too few for a bet.
+        The seed is revealed and begins with 00010203; 5 cards left the shoe.
+        ada ends the round with 0 chips, 40 down.
+    """)
+
+
+def test_a_run_is_told_from_its_start_to_its_end():
+    table = a_table("classic").play(StartRun(1, "ada", 60)).table
+    told = {
+        RunStarted(1, "ada", 1, "vault", 60, 240): "ada starts a run on seat 1 with 60 chips from "
+        "the vault, to make 240.",
+        RunStarted(1, "ada", 1, "grant", 100, 300): "ada starts a run on seat 1 with 100 granted "
+        "chips, to make 300.",
+        RunEnded(1, "won", 255): "ada wins the run with 255 chips.",
+        RunEnded(1, "lost", 9): "ada loses the run: 9 chips are too few for a bet.",
+        RunEnded(1, "left", 70): "ada ends the run with 70 chips.",
+    }
+
+    for event, sentence in told.items():
+        assert list(sentences(table, event)) == [sentence]
 
 
 def test_european_a_player_who_leaves_a_bust_and_a_push():

@@ -59,7 +59,7 @@ def test_many_logs_hold(seed):
 
 def test_a_vault_that_gave_more_than_it_had():
     log = Log()
-    log.open("t", c.Open("classic"))
+    log.open("t", c.Open("a2g"))
     log.grant("ada", 100)
     log.play("t", c.Sit(1, "ada", 101))
 
@@ -222,6 +222,30 @@ def test_a_ruleset_with_another_hash():
     found = faults(data(RECORDS, 1, ruleset_sha256="00" * 32))
 
     assert found[1] == [what for what in found[1] if what.startswith("The ruleset has the hash")]
+
+
+def test_a_run_with_another_goal_or_another_end_than_the_rules_give():
+    start, end = find(RECORDS, "run_started"), find(RECORDS, "run_ended")
+    won, goal = data(RECORDS, end, outcome="won"), data(RECORDS, start, goal=101)
+    stake = data(RECORDS, start, stake=101)
+
+    assert "The run of ada was won with" in faults(won)[end][0]
+    assert faults(goal)[start] == [
+        "Run 1 of ada began with 100 to make 101, the rules say run 1 with 100 to make 400."
+    ]
+    assert "The run of ada should not have begun: Bring 40 to 100" in faults(stake)[start][-1]
+
+
+def test_a_run_that_goes_on_though_it_is_lost():
+    """A run of 100 chips, in a game whose least bet needs 120."""
+    at = next(r.position for r in RECORDS if b'"name":"classic"' in r.envelope)
+    rules = json.decode(RECORDS[at - 1].envelope)["data"]["ruleset"]
+    rules["bet"] |= {"min": 60}
+    found = faults(data(RECORDS, at, ruleset=rules))
+
+    assert "The run of ada goes on, the rules say lost." in [
+        w for all in found.values() for w in all
+    ]
 
 
 def test_an_event_that_cannot_be_read_is_a_fault_and_not_the_end():

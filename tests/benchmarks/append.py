@@ -13,7 +13,7 @@ of the commands come with a stale version first, are refused, and come again (th
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from time import perf_counter
 from typing import TypeAlias
@@ -57,19 +57,25 @@ def compare(postgres: Postgres, quick: bool) -> Part:
     with (
         postgres.database("bench_floor") as floor_url,
         postgres.database("bench_recorder") as recorder_url,
-        croupier_database(postgres) as croupier_url,
         naive_database(postgres) as naive_url,
+        ExitStack() as databases,
     ):
         floor.create(floor_url)
         clients = floor.best_client_count(floor_url, seconds)
         threads = recorder.best_thread_count(recorder_url, seconds)
         ground, peer = f"floor, pgbench {clients}", f"eventsourcing, {threads} threads"
-        ours = partial(batched, croupier_url, seconds=seconds, postgres=postgres.pid)
+
+        def ours(callers: int, **how: bool) -> Callable[[], Run]:
+            """On a log of its own: every side writes into what it alone has written."""
+            database = croupier_database(postgres, f"bench_{callers}{''.join(how)}")
+            url = databases.enter_context(database)
+            return partial(batched, url, callers, seconds, postgres.pid, **how)
+
         sides = {
             ground: partial(floor.run, floor_url, clients, seconds, postgres.pid),
-            **{f"croupier, {callers}": partial(ours, callers) for callers in CALLERS},
-            HOT: partial(ours, PLAIN_CALLERS, hot=True),
-            STALE: partial(ours, PLAIN_CALLERS, stale=True),
+            **{f"croupier, {callers}": ours(callers) for callers in CALLERS},
+            HOT: ours(PLAIN_CALLERS, hot=True),
+            STALE: ours(PLAIN_CALLERS, stale=True),
             peer: partial(recorder.run, recorder_url, threads, seconds, postgres.pid),
             f"naive psycopg, {NAIVE_CALLERS}": partial(
                 naive, naive_url, NAIVE_CALLERS, seconds, postgres.pid

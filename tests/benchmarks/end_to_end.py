@@ -97,18 +97,23 @@ def profile(postgres: Postgres, quick: bool) -> Part:
 
 @contextmanager
 def croupier(postgres: Postgres, *options: str) -> Iterator[Service]:
-    """`croupier serve` as an operator would run it, with an empty database."""
+    """`croupier serve` with an empty database."""
     with croupier_database(postgres) as url:
-        with psycopg.connect(url) as owner:
-            key = keys.create(owner, HOUSE, "bench", keys.SCOPES)
-        seed_key = urlsafe_b64encode(secrets.token_bytes(32)).decode()
-        environment = {
-            "DATABASE_URL": url,
-            "CROUPIER_HOUSE": HOUSE,
-            "CROUPIER_PORT": "{port}",
-            "CROUPIER_SEED_KEYS": f"bench:{seed_key}",
-        }
-        yield Service((CROUPIER, "serve", *options), environment, key)
+        yield croupier_on(url, *options)
+
+
+def croupier_on(url: str, *options: str) -> Service:
+    """`croupier serve` as an operator would run it."""
+    with psycopg.connect(url) as owner:
+        key = keys.create(owner, HOUSE, "bench", keys.SCOPES)
+    seed_key = urlsafe_b64encode(secrets.token_bytes(32)).decode()
+    environment = {
+        "DATABASE_URL": url,
+        "CROUPIER_HOUSE": HOUSE,
+        "CROUPIER_PORT": "{port}",
+        "CROUPIER_SEED_KEYS": f"bench:{seed_key}",
+    }
+    return Service((CROUPIER, "serve", *options), environment, key)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def measure(postgres: Postgres, quick: bool) -> Part:
     """Lags while 64 players play; of one run, because they are about bounds and not ratios."""
     with end_to_end.croupier(postgres, "--work") as service, service.serve() as served:
         url = service.environment["DATABASE_URL"]
-        visit, views, listener = uvloop.run(_watch(served, url, 4.0 if quick else 20.0))
+        visit, views, listener = uvloop.run(watch(served, url, 4.0 if quick else 20.0))
     rows: list[Row] = [
         {
             "side": name,
@@ -69,11 +69,13 @@ def measure(postgres: Postgres, quick: bool) -> Part:
     return Part("lag under load", rows, goals, "p99_ms", text)
 
 
-async def _watch(
-    served: Served, url: str, seconds: float
+async def watch(
+    served: Served, url: str, seconds: float, after: int = 0
 ) -> tuple[Visit, list[float], list[float]]:
-    """The visit of the players, the lags of the views and those of a listener, in ms."""
-    tasks = [asyncio.create_task(_lags_of_views(url)), asyncio.create_task(_lags_of_stream(served))]
+    """The visit of the players, the lags of the views and those of a listener, who begins after a
+    position, in ms."""
+    lags = _lags_of_views(url), _lags_of_stream(served, after)
+    tasks = [asyncio.create_task(each) for each in lags]
     command = ["-m", "tests.benchmarks.load", served.url, served.key]
     command += [f"--connections={PLAYERS}", f"--seconds={seconds}"]
     playing = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
@@ -102,14 +104,14 @@ async def _lags_of_views(url: str) -> list[float]:
     return lags
 
 
-async def _lags_of_stream(served: Served) -> list[float]:
-    """Listens to the whole log until it is cancelled."""
+async def _lags_of_stream(served: Served, after: int) -> list[float]:
+    """Listens to the whole log from a position on, until it is cancelled."""
     lags: list[float] = []
     address = urlsplit(served.url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=2**20)
     writer.write(
         f"GET /v1/events/stream HTTP/1.1\r\nHost: {address.netloc}\r\n"
-        f"Authorization: Bearer {served.key}\r\n\r\n".encode()
+        f"Authorization: Bearer {served.key}\r\nLast-Event-ID: {after}\r\n\r\n".encode()
     )
     with suppress(asyncio.CancelledError):
         while line := await reader.readline():

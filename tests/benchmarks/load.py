@@ -1,7 +1,7 @@
 """The load: players at HTTP/1.1 keep-alive connections, in a process of their own.
 
-Every connection is one player after another: take a fresh table, buy in, play ten rounds from the
-legal moves in the answers (the least bet, hit below 17, otherwise stand), move on. Commands are
+Every connection is one player after another: take a fresh table, start a run, play ten rounds from
+the legal moves in the answers (the least bet, hit below 17, otherwise stand), move on. Commands are
 counted and timed once the warm-up is over; opening a table and the grant of chips are played too
 but not counted. Any refusal ends the run: nothing is measured that did not work.
 
@@ -24,7 +24,7 @@ STAND_AT = 17
 
 OPEN = b'{"ruleset":"classic"}'
 GRANT = b'{"amount":1000}'
-SIT = b'{"type":"sit","seat":1,"player":"%s","buy_in":200}'
+START = b'{"type":"start_run","seat":1,"player":"%s","stake":100}'
 BET = b'{"type":"bet","seat":1,"amount":%d}'
 HIT = b'{"type":"hit","seat":1,"hand":0}'
 STAND = b'{"type":"stand","seat":1,"hand":0}'
@@ -153,7 +153,7 @@ class Load:
         """Open a table for a player of the same name, and play until the last round or the end."""
         await connection.request("PUT", f"/v1/tables/{name}", OPEN, f"{name}.open")
         await connection.request("POST", f"/v1/players/{name}/grants", GRANT, f"{name}.grant")
-        command = SIT % name.encode()
+        command = START % name.encode()
         path, rounds, number = f"/v1/tables/{name}/commands", 0, 0
         while rounds <= ROUNDS_A_TABLE:
             sent = perf_counter()

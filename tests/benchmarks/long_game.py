@@ -7,8 +7,8 @@ from itertools import cycle
 
 from services.blackjack.application.reading import TABLES, table_stream
 from services.blackjack.domain.cards import total
-from services.blackjack.domain.commands import Bet, Hit, Open, Sit, Stand
-from services.blackjack.domain.decide import decide, open_table
+from services.blackjack.domain.commands import Bet, Hit, Stand, StartRun
+from services.blackjack.domain.decide import decide
 from services.blackjack.domain.events import REGISTRY, Event
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.settlement import postings
@@ -19,7 +19,7 @@ from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.store import Append, Appended, NewEvent
 from shared.kernel.chips import ISSUANCE, Posting
 from shared.kernel.moments import milliseconds
-from tests.benchmarks.engine import PreparedSeed, prepared_rounds
+from tests.benchmarks.engine import LONG_RUN, PreparedSeed, open_long, prepared_rounds
 from tests.benchmarks.peers import STAND_AT
 from tests.benchmarks.servers import HOUSE
 
@@ -58,10 +58,10 @@ def _appends(stream: str, version: int, steps: Sequence[Step]) -> list[Append]:
 
 def _game(table_id: str) -> Iterator[Step]:
     """A player with many chips who bets ten, hits below 17, and never leaves."""
-    opened = open_table(table_id, Open("classic"), ROUNDS[0].sealed)
+    opened = open_long(table_id, PreparedSeed(()).sealed)
     table = evolve(None, opened)
     yield table, _sealed(None, (opened,), table_id)
-    move: Sit | Bet | Hit | Stand = Sit(1, "ada", 10**9)
+    move: StartRun | Bet | Hit | Stand = LONG_RUN
     for seed in cycle(ROUNDS):
         while True:
             decision = decide(table, move, seed, milliseconds(NOW))

@@ -14,6 +14,7 @@ from services.blackjack.domain.view import Phase, phase
 CommandType = Literal[
     "bet", "hit", "stand", "double_down", "split", "surrender", "insure", "decline_insurance",
     "deal", "sit", "leave", "buy_in", "cash_out", "withdraw_bet", "sit_out", "close",
+    "start_run",
 ]  # fmt: skip
 
 
@@ -33,6 +34,7 @@ class CommandBody(BaseModel):
     player: str | None = None
     amount: int | None = Field(None, gt=0)
     buy_in: int | None = Field(None, gt=0)
+    stake: int | None = Field(None, gt=0)
 
     def command(self) -> Command:
         """The command that the rules understand. Raises msgspec.ValidationError."""

@@ -1,14 +1,15 @@
 """The two blackjack packages we compare with, each driven as its documentation says.
 
-All three engines play the same rounds from the same prepared cards, so none pays for shuffling:
-blackjack21 takes any source of cards, blackjack-api any object in the place of its deck. One
-player, one unit bet, hits below 17, otherwise stands; a round ends with its payout added up.
+One player, one unit bet, hits below 17, otherwise stands; a round ends with its payout added up.
+Given prepared cards, none pays for its shoe: blackjack21 takes any source of cards, blackjack-api
+any object in the place of its deck. Without them each deals from a deck of its own, which it
+shuffles before each round in its own way.
 """
 
 from collections.abc import Iterator, Sequence
 
+from blackjack21 import DEFAULT_SUITS, Deck, GameResult, Table
 from blackjack21 import Card as Card21
-from blackjack21 import GameResult, Table
 from blackjack_api.blackjack import BlackJack
 from blackjack_api.card import Card as ApiCard
 
@@ -35,7 +36,8 @@ class PreparedDeck:
         self._cards: Iterator[object] = iter(())
 
     def take(self, number: int) -> None:
-        self._cards = iter(self._rounds[number])
+        """Lay out the cards of a round, if any are prepared."""
+        self._cards = iter(self._rounds[number] if self._rounds else ())
 
     def draw_card(self) -> object:
         return next(self._cards)
@@ -52,14 +54,19 @@ class PreparedDeck:
 class Blackjack21:
     """A table that peeks, pays naturals 3:2 and settles each hand with a result."""
 
-    def __init__(self, rounds: Sequence[Cards]) -> None:
-        self._deck = PreparedDeck([[_card21(card) for card in cards] for cards in rounds])
-        self._table = Table([("ada", 2)], self._deck)
+    def __init__(self, rounds: Sequence[Cards] = ()) -> None:
+        self._prepared = PreparedDeck([[_card21(card) for card in cards] for cards in rounds])
+        own = Deck(DEFAULT_SUITS)
+        self._table = (
+            Table([("ada", 2)], self._prepared)
+            if rounds
+            else Table([("ada", 2)], own, on_round_reset=own.reset)
+        )
 
     def play(self, number: int) -> int:
         """Play the round; the half bets it won (+) or lost (−)."""
         table = self._table
-        self._deck.take(number)
+        self._prepared.take(number)
         table.start_game()
         while hand := table.current_hand:
             if hand.total < STAND_AT:
@@ -75,17 +82,22 @@ class BlackjackApi:
     It knows no naturals: an ace with a ten is a 21 like any other.
     """
 
-    def __init__(self, rounds: Sequence[Cards]) -> None:
-        self._deck = PreparedDeck([[ApiCard(_long(card)) for card in _pairs(r)] for r in rounds])
-        self._game = BlackJack(num_decks=6, win_ratio=1, hit_soft_17=False, charlie=False)
+    def __init__(self, rounds: Sequence[Cards] = ()) -> None:
+        self._prepared = PreparedDeck(
+            [[ApiCard(_long(card)) for card in _pairs(r)] for r in rounds]
+        )
+        self._game = BlackJack(num_decks=1, win_ratio=1, hit_soft_17=False, charlie=False)
         self._game.stand()
-        self._game.deck = self._deck
-        self._last = len(rounds) - 1
+        if rounds:
+            self._game.deck = self._prepared
+        self._rounds_a_shoe = len(rounds) or 1
 
     def play(self, number: int) -> int:
         """Play the round; the half bets it won (+) or lost (−)."""
         game = self._game
-        self._deck.take(number)
+        if number % self._rounds_a_shoe == 0:
+            game.reset()  # else its discard pile grows for ever
+        self._prepared.take(number)
         game.start_round()
         game.start_hand()
         hand = game.player[0]
@@ -94,8 +106,6 @@ class BlackjackApi:
                 game.hit()
             else:
                 game.stand()
-        if number == self._last:
-            game.reset()  # else its discard pile grows for ever
         return int(2 * game.rewards[0])
 
 

@@ -57,9 +57,9 @@ def postgres() -> Iterator[Postgres]:
 
 
 @contextmanager
-def croupier_database(server: Postgres) -> Iterator[str]:
+def croupier_database(server: Postgres, name: str = "bench_croupier") -> Iterator[str]:
     """A migrated database with the house `local` open; yields its owner's URL."""
-    with server.database("bench_croupier") as url:
+    with server.database(name) as url:
         upgrade(url)
         open_house(url, HOUSE)
         yield url

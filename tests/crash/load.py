@@ -79,7 +79,10 @@ class Load:
         path = f"/v1/players/{player}/grants"
         await self._send("POST", path, f"{player}.grant", amount=5000)
         path, commands = f"/v1/tables/{table}/commands", 0
-        move: dict[str, Any] | None = {"type": "sit", "seat": 1, "player": player, "buy_in": 1000}
+        arrival = {"type": "sit", "seat": 1, "player": player, "buy_in": 1000}
+        if game == "classic":
+            arrival = {"type": "start_run", "seat": 1, "player": player, "stake": 100}
+        move: dict[str, Any] | None = arrival
         while move:
             commands += 1
             answer = await self._send("POST", path, f"{table}.{commands}", **move)
@@ -92,9 +95,12 @@ class Load:
             return moves[chance.choice(decisions)]
         if not seen["seats"]:
             return None
+        if "start_run" in moves and not self._going_home:
+            return moves["start_run"]
         if self._going_home or "bet" not in moves:
             return moves["leave"]
-        return {**moves["bet"], "amount": 20, "client_seed": f"luck-{seen['version']}"}
+        most = next(move["max"] for move in seen["legal_moves"] if move["type"] == "bet")
+        return {**moves["bet"], "amount": min(20, most), "client_seed": f"luck-{seen['version']}"}
 
     async def _share(self, seat: int) -> None:
         """One table for three, who all bring one chip after the other."""

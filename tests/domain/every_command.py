@@ -20,6 +20,8 @@ def every_command(table: Table) -> Iterator[c.Command]:
     for player in {NOBODY, table.host or NOBODY, *(seat.player for _, seat in table.seated())}:
         yield c.Deal(player)
         yield from (c.Sit(number, player, 1) for number in SEATS)
+        for stake in (None, *stakes(table)):
+            yield from (c.StartRun(number, player, stake) for number in SEATS)
     for seat in SEATS:
         for simple in (c.Leave, c.WithdrawBet, c.SitOut, c.Insure, c.DeclineInsurance):
             yield simple(seat)
@@ -39,26 +41,42 @@ def amounts(table: Table, number: int) -> set[int]:
     }
 
 
+def stakes(table: Table) -> set[int]:
+    """Stakes of a run: the ends of what is allowed, and those just beyond."""
+    runs = table.rules.run
+    edges = (runs.min_stake, runs.max_stake) if runs else (1,)
+    return {near for edge in edges for near in (edge - 1, edge, edge + 1) if near >= 1}
+
+
 class Listed:
     """The legal moves of a table, to look commands up in."""
 
     def __init__(self, table: Table) -> None:
         self.moves = legal_moves(table)
         self._by_place = {
-            tuple(getattr(move, name) for name in _PLACE): move for move in self.moves
+            (*(getattr(move, name) for name in _PLACE), _granted(move)): move for move in self.moves
         }
         self._seated = {seat.player for _, seat in table.seated()}
 
     def __contains__(self, command: c.Command) -> bool:
         fields = structs.asdict(command)
-        place = (command.__struct_config__.tag, fields.get("seat"), fields.get("hand"))
-        move = self._by_place.get(place)
-        if move is None or (isinstance(command, c.Sit) and command.player in self._seated):
+        tag = command.__struct_config__.tag
+        granted = isinstance(command, c.StartRun) and command.stake is None
+        move = self._by_place.get((tag, fields.get("seat"), fields.get("hand"), granted))
+        if move is None:
             return False
-        if isinstance(command, c.Deal):
-            return command.player == move.player
-        amount = fields.get("amount", fields.get("buy_in"))
+        if isinstance(command, c.Sit | c.StartRun) and move.player is None:
+            if command.player in self._seated:
+                return False
+        elif fields.get("player") != move.player:
+            return False
+        amount = fields.get("amount", fields.get("buy_in", fields.get("stake")))
         return amount is None or amount in amounts_of(move)
+
+
+def _granted(move: Move) -> bool:
+    """Of the two ways to start a run, the one without a stake."""
+    return move.type == "start_run" and move.min is None
 
 
 def amounts_of(move: Move) -> range:
@@ -71,5 +89,11 @@ def amounts_of(move: Move) -> range:
 def as_command(move: Move, amount: int | None = None, player: str | None = None) -> c.Command:
     """The move as the command that it stands for, through the types of the wire."""
     told = {"type": move.type, "seat": move.seat, "hand": move.hand, "player": move.player}
-    told |= {"buy_in": amount, "player": player} if move.type == "sit" else {"amount": amount}
+    match move.type:
+        case "sit":
+            told |= {"buy_in": amount, "player": player}
+        case "start_run":
+            told |= {"stake": amount, "player": move.player or player}
+        case _:
+            told |= {"amount": amount}
     return convert({name: value for name, value in told.items() if value is not None}, c.Command)

@@ -6,7 +6,7 @@ Counts cards and compares hands in its own way, and asks the engine nothing.
 from collections.abc import Sequence
 
 from services.blackjack.domain import events as e
-from services.blackjack.domain.table import Hand, Table
+from services.blackjack.domain.table import Hand, Seat, Table
 
 FACES = {"A": (1, 11), "T": (10,), "J": (10,), "Q": (10,), "K": (10,)}
 
@@ -28,8 +28,25 @@ def watch(table: Table, event: e.Event) -> None:
             assert 0 < 2 * stake <= table.seat(seat).bet < 2 * stake + 2
         case e.DealerPeeked():
             assert not table.round.offers, "somebody has yet to answer on insurance"
+        case e.RunStarted():
+            _watch_the_start(table, event)
+        case e.RunEnded(seat, outcome, bankroll):
+            held = table.seat(seat)
+            assert _runs(held)
+            assert (outcome, bankroll) == (_fate(table, held) or "left", held.stack)
         case e.SeedRevealed():
             _watch_the_end(table)
+
+
+def _watch_the_start(table: Table, event: e.RunStarted) -> None:
+    runs = table.rules.run
+    assert runs is not None
+    assert event.player not in [seat.player for _, seat in table.seated() if _runs(seat)]
+    if event.source == "vault":
+        assert runs.min_stake <= event.stake <= runs.max_stake
+        assert event.goal == event.stake * runs.goal_multiple
+    else:
+        assert (event.stake, event.goal) == (runs.granted_stake, runs.granted_goal)
 
 
 def _watch_settlement(table: Table, event: e.HandSettled) -> None:
@@ -70,12 +87,26 @@ def _watch_the_end(table: Table) -> None:
     hands = [hand for _, seat in table.seated() for hand in seat.hands]
     assert all(hand.status == "settled" for hand in hands)
     assert all(seat.insurance == 0 for _, seat in table.seated())
+    assert not [seat for _, seat in table.seated() if _runs(seat) and _fate(table, seat)]
     played = {hand.outcome for hand in hands} & {"win", "push", "loss"}
     dealer = table.round.dealer
     if not played:
         assert len(dealer) == 2, "the dealer drew for nobody"
     elif not all(_natural(hand.cards) for hand in hands if hand.outcome in played):
         assert _best(dealer) >= 17
+
+
+def _runs(seat: Seat) -> bool:
+    return seat.run is not None and seat.run.outcome is None
+
+
+def _fate(table: Table, seat: Seat) -> str | None:
+    """What becomes of a run after a round. Half of the stack has to make a bet, or all of it."""
+    if seat.run is not None and seat.stack >= seat.run.goal:
+        return "won"
+    limits = table.rules.bet
+    least = 2 * limits.min if limits.half_of_stack else limits.min
+    return "lost" if seat.stack < least else None
 
 
 def _natural(cards: Sequence[str]) -> bool:

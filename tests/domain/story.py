@@ -9,16 +9,25 @@ story a ledger is kept and the stored events are folded; a story that does not a
 """
 
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeAlias
 
 import pytest
 from msgspec import convert
+from msgspec.structs import replace
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.decide import decide, open_table
-from services.blackjack.domain.events import Event, PlayerSat, RoundOpened, SeedRevealed
+from services.blackjack.domain.events import (
+    Event,
+    PlayerSat,
+    RoundOpened,
+    RunStarted,
+    SeedRevealed,
+)
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
+from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.shoe import ALGORITHM, SealedSeed, commitment
 from services.blackjack.domain.table import Round, Table
 from shared.kernel.chips import bank, in_play, stack, vault
@@ -76,11 +85,26 @@ class Story:
 
 
 def a_table(game: str, *stacks: int, cards: str = "", **limits: Any) -> Story:
-    """A table at which ada, bob, … sit with these stacks. Its next rounds get these cards."""
+    """A table at which ada, bob, … sit with these stacks. Its next rounds get these cards.
+
+    Where a game is played in runs each has one, which may begin with any stack and goes far.
+    """
     opened = open_table("t", c.Open(game, host="ada", **limits), PreparedSeed("").sealed)
-    sits = [c.Sit(n, PLAYERS[n - 1], chips) for n, chips in enumerate(stacks, 1)]
+    if stacks:
+        opened = replace(opened, ruleset=endless(opened.ruleset))
+    players = list(zip(count(1), PLAYERS, stacks, strict=False))
+    sits: list[AnyCommand] = [c.Sit(*each) for each in players]
+    if opened.ruleset.run:
+        sits = [c.StartRun(*each) for each in players]
     story = Story(evolve(None, opened), PreparedSeed(cards), log=[opened])
     return story.play(*sits)
+
+
+def endless(rules: Ruleset) -> Ruleset:
+    """The same game; its runs may begin with any stack and are not won in the time of a story."""
+    if rules.run is None:
+        return rules
+    return replace(rules, run=replace(rules.run, min_stake=1, max_stake=10**9, goal_multiple=1000))
 
 
 def a_round(
@@ -187,7 +211,11 @@ def then_legal(moves: str, seat: int | None = None) -> None:
 def then_net(chips: int, seat: int = 1) -> None:
     """The round is over, and so many chips more than before lie on the seat's stack."""
     assert not isinstance(_told.table.stage, Round), "the round is not over"
-    brought = [sat.buy_in for sat in _told.log if isinstance(sat, PlayerSat) and sat.seat == seat]
+    brought = [
+        sat.buy_in if isinstance(sat, PlayerSat) else sat.stake
+        for sat in _told.log
+        if isinstance(sat, PlayerSat | RunStarted) and sat.seat == seat
+    ]
     assert _told.table.seat(seat).stack - brought[-1] == chips
 
 

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from services.blackjack.domain.commands import Bet, Close, Sit, SitOut
-from services.blackjack.domain.rules import BetLimits, validate
+from services.blackjack.domain.commands import Bet, Close, Sit, SitOut, StartRun
+from services.blackjack.domain.rules import BetLimits, Ruleset, Runs, validate
 from services.blackjack.domain.rulesets import PUBLISHED, ruleset
 from services.blackjack.domain.table import Closed, Round
 from shared.kernel.chips import in_play, stack
 from tests.domain.chance import ChanceSeed
 from tests.domain.every_command import amounts_of, as_command
-from tests.domain.story import PLAY
+from tests.domain.story import PLAY, endless
 from tests.domain.witness import Witness
 
 PLAYERS = [f"player-{n}" for n in range(12)]
@@ -25,8 +25,9 @@ EARLY = ["", "8", "A8", "TA", "A", "23A", "TJQK", "A23456"]
 """Ranks at the front of the shoe: real order, pairs, naturals, split aces, long hands."""
 SEEDS = st.builds(ChanceSeed, st.binary(min_size=32, max_size=32), early=st.sampled_from(EARLY))
 LIMITS = st.sampled_from([None, BetLimits(min=2, step=2), BetLimits(min=10, step=10, max=50)])
+RUNS = st.sampled_from([None, PUBLISHED["classic"].run, Runs(2, 200, 2, 20, 21)])
 FREE_FIELDS = (
-    "clock", "bankroll", "deals", "double_after_split", "split", "surrender", "hit_on_21",
+    "clock", "deals", "double_after_split", "split", "surrender", "hit_on_21",
 )  # fmt: skip
 CHIPS = st.sampled_from([1000, 200, 5000, 75, 1])
 CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
@@ -45,6 +46,8 @@ def games_never_published(draw):
     parents = st.sampled_from(sorted(PUBLISHED.values(), key=lambda game: game.name))
     free = {field: getattr(draw(parents), field) for field in FREE_FIELDS}
     peek = draw(st.sampled_from(["never", "ace_or_ten", "always"]))
+    run = draw(RUNS)
+    bankroll = "vault" if run else draw(st.sampled_from(["vault", "session"]))
     insurances = ["none", "on_turn"] if peek == "never" else ["none", "before_play"]
     return validate(
         replace(
@@ -56,6 +59,8 @@ def games_never_published(draw):
             hands_per_seat=draw(st.integers(1, 4)),
             peek=peek,
             insurance=draw(st.sampled_from(insurances)),
+            run=run,
+            bankroll=bankroll,
             naturals_settle="at_resolution" if peek == "never" else "before_play",
             **free,
         )
@@ -78,7 +83,7 @@ def games_never_published(draw):
 def test_any_play(rules, host, buy_ins, seed, data):
     evening = Evening(data, Witness(rules, host, PLAYERS, seed))
     for number, buy_in in enumerate(buy_ins[: rules.seats], 1):
-        evening.witness.play(Sit(number, PLAYERS[number], buy_in))
+        evening.witness.play(arrival(rules, number, buy_in))
     for _ in range(data.draw(st.integers(3, 15), label="happenings")):
         evening.goes_on()
     close(evening.witness)
@@ -120,10 +125,13 @@ class Evening:
 
     def somebody_sits(self) -> None:
         seated = {seat.player for _, seat in self.witness.table.seated()}
-        if free := self.witness.moves("sit"):
+        if free := self.witness.moves("sit", "start_run"):
             player = self.data.draw(st.sampled_from(sorted({*PLAYERS} - seated)), label="player")
             move = self.data.draw(st.sampled_from(free), label="move")
-            self.witness.play(as_command(move, self.data.draw(CHIPS, label="buy-in"), player))
+            amounts = amounts_of(move) if move.min is not None else [None]
+            within = [chips for chips in (1000, 200, 75, 5, 1) if chips in amounts]
+            amount = self.data.draw(st.sampled_from(within or amounts), label="brings")
+            self.witness.play(as_command(move, amount, player))
 
     def somebody_leaves(self) -> None:
         self.one_of("leave")
@@ -146,9 +154,10 @@ class Evening:
 def test_a_long_evening(game, seed):
     """Full tables and bold players: many splits, doubles and long hands in a few rounds."""
     rng = random.Random(f"{game} {seed}")
-    witness = Witness(PUBLISHED[game], PLAYERS[0], PLAYERS, ChanceSeed(rng.randbytes(32)))
+    rules = endless(PUBLISHED[game])
+    witness = Witness(rules, PLAYERS[0], PLAYERS, ChanceSeed(rng.randbytes(32)))
     for number in range(1, len(witness.table.seats) + 1):
-        witness.play(Sit(number, PLAYERS[number], 100_000))
+        witness.play(arrival(rules, number, 100_000))
     for early in EARLY:
         witness.seed = witness.seed.with_early(early)
         for number, _ in witness.table.seated():
@@ -160,6 +169,15 @@ def test_a_long_evening(game, seed):
             weights = [{"stand": 1, "split": 9}.get(move.type, 3) for move in moves]
             witness.play(as_command(*rng.choices(moves, weights)))
     close(witness)
+
+
+def arrival(rules: Ruleset, number: int, chips: int) -> Sit | StartRun:
+    """A player comes with so many chips if the game allows them, else with granted ones."""
+    player = PLAYERS[number]
+    if (runs := rules.run) is None:
+        return Sit(number, player, chips)
+    allowed = runs.min_stake <= chips <= runs.max_stake
+    return StartRun(number, player, chips if allowed else None)
 
 
 def close(witness: Witness) -> None:

@@ -19,6 +19,8 @@ EXAMPLES: list[e.Event] = [
     e.TableWasClosed(),
     e.HostMoved(host="bob"),
     e.PlayerSat(seat=1, player="ada", buy_in=200),
+    e.RunStarted(seat=1, player="ada", number=3, source="vault", stake=60, goal=240),
+    e.RunEnded(seat=1, outcome="won", bankroll=255),
     e.ChipsBoughtIn(seat=1, amount=100),
     e.ChipsCashedOut(seat=1, amount=50),
     e.PlayerLeaving(seat=1),

@@ -36,6 +36,11 @@ TABLE = """
     hands_per_seat        4               2             1             4
     surrender             no              no            yes           no
     hit_on_21             no              no            no            yes
+    run.min_stake         –               –             40            –
+    run.max_stake         –               –             100           –
+    run.goal_multiple     –               –             4             –
+    run.granted_stake     –               –             100           –
+    run.granted_goal      –               –             300           –
 """
 
 
@@ -64,7 +69,7 @@ def test_the_tables_above_leave_no_field_out():
 
 
 def _value_of(rules: Ruleset, field: str) -> str | int:
-    value = reduce(getattr, field.split("."), rules)
+    value = reduce(lambda of, name: getattr(of, name, None), field.split("."), rules)
     if value is None:
         return ""
     return ("no", "yes")[value] if isinstance(value, bool) else value
@@ -74,7 +79,7 @@ def _value_of(rules: Ruleset, field: str) -> str | int:
     name         sha256
     a2g          9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa
     coinlounge   cbcbe830048ac659d0fc10bff7dbbf7959b7daa51827078ba665caa2a0deadd4
-    classic      af147f76f97b1e196d2c26c802cc5e4191024b022cfe7390914ae74bc272a719
+    classic      150a386703ae77f85ce0f5bf8f08ba02baf774bddd6b8a9bd22f53ec1da066b2
     european     b650b9b847de21c1a6426235fbfa4cc647b28fdb9645599ec007d3df3c382f21
 """)
 def test_the_fingerprint_of_a_published_ruleset_is_stable(name, sha256):
@@ -132,7 +137,7 @@ def test_a_round_that_may_run_out_of_cards_is_refused():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"naturals_settle": "before_play"},
+        {"naturals_settle": "before_play", "insurance": "none"},
         {"insurance": "before_play"},
     ],
 )
@@ -140,6 +145,12 @@ def test_what_happens_before_play_needs_a_dealer_who_peeks(changes):
     with pytest.raises(RulesetNonsense, match="peeks"):
         validate(replace(PUBLISHED["a2g"], **changes))
     assert validate(replace(PUBLISHED["a2g"], **changes, peek="ace_or_ten"))
+
+
+def test_insurance_that_could_only_lose_is_refused():
+    """On one's turn comes after the peek: a dealer's natural has ended the round."""
+    with pytest.raises(RulesetNonsense, match="could only lose"):
+        validate(replace(PUBLISHED["a2g"], peek="ace_or_ten"))
 
 
 def test_an_unknown_ruleset_is_refused_with_the_names_there_are():

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 
 import pytest
 from msgspec import structs
@@ -9,8 +10,8 @@ from redis.asyncio import Redis
 
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.memory import MemoryStore
-from shared.eventstore.store import EventStore, Recorded
-from shared.eventstore.subscription import follow, version_at
+from shared.eventstore.store import EventStore, Fact, Recorded
+from shared.eventstore.subscription import follow, pages, version_at
 from shared.eventstore.wakeups import Wakeups
 from tests.eventstore.appends import HOUSE, NOW, a_command, an_event
 
@@ -46,6 +47,48 @@ async def test_a_follower_takes_up_where_it_left(store: EventStore) -> None:
     async for page in follow(store, HOUSE, after=2, page=2):
         assert [record.position for record in page] == [3, 4]
         break
+
+
+@pytest.mark.parametrize(
+    ("after", "until", "found", "reads"),
+    [
+        (0, None, [[1, 2], [3, 4], [5]], 3),
+        (1, None, [[2, 3], [4, 5]], 3),
+        (5, None, [], 1),
+        (0, 4, [[1, 2], [3, 4]], 2),
+        (0, 3, [[1, 2], [3]], 2),
+        (0, 9, [[1, 2], [3, 4], [5]], 3),
+        (3, 3, [], 0),
+    ],
+)
+async def test_pages_end_where_they_shall_or_where_the_log_does(
+    after: int, until: int | None, found: list[list[int]], reads: int, store: EventStore
+) -> None:
+    await append(store, range(5))
+    asked: list[tuple[int, int]] = []
+
+    async def read(after: int, limit: int) -> Sequence[Fact]:
+        asked.append((after, limit))
+        return await store.log_facts(HOUSE, after, limit)
+
+    seen = [[fact.position for fact in page] async for page in pages(read, after, until, size=2)]
+
+    assert seen == found
+    assert len(asked) == reads
+
+
+async def test_the_next_page_is_under_way_while_a_full_one_is_looked_at(store: EventStore) -> None:
+    await append(store, range(3))
+    asked: list[int] = []
+
+    async def read(after: int, limit: int) -> Sequence[Fact]:
+        asked.append(after)
+        return await store.log_facts(HOUSE, after, limit)
+
+    async with aclosing(pages(read, 0, size=2)) as reading:
+        async for _ in reading:
+            assert asked == [0, 2]
+            break
 
 
 async def test_a_follower_from_beyond_the_end_is_mistaken(store: EventStore) -> None:

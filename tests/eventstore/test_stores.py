@@ -203,6 +203,8 @@ async def test_pages_follow_each_other(store: EventStore) -> None:
 
     assert [r.position for r in await store.read_log(HOUSE, after=3, limit=4)] == [4, 5, 6, 7]
     assert [r.version for r in await store.read_stream(HOUSE, "table-1", 2, 2)] == [3, 4]
+    assert [f.position for f in await store.log_facts(HOUSE, after=3, limit=4)] == [4, 5, 6, 7]
+    assert [f.version for f in await store.stream_facts(HOUSE, "table-1", 2, 2)] == [3, 4]
     assert await store.read_log(HOUSE, after=10) == []
     assert await store.read_stream(HOUSE, "table-2") == []
 

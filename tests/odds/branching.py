@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TypeAlias, overload
 
 import numpy as np
+from msgspec.structs import replace
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.cards import RANKS, Card
@@ -21,7 +22,7 @@ from services.blackjack.domain.decide import decide
 from services.blackjack.domain.events import TableOpened
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
-from services.blackjack.domain.rules import Ruleset, fingerprint
+from services.blackjack.domain.rules import Ruleset, Runs, fingerprint
 from services.blackjack.domain.settlement import postings
 from services.blackjack.domain.shoe import SealedSeed, commitment
 from services.blackjack.domain.table import Hand, Round, Table
@@ -35,6 +36,10 @@ Left: TypeAlias = tuple[int, ...]
 Laid: TypeAlias = Mapping[int, Card]
 """The cards that somebody has looked at, the dealer included, by their place in the shoe."""
 PLENTY = 10**6
+ENDLESS = Runs(
+    min_stake=1, max_stake=PLENTY, goal_multiple=1000, granted_stake=1, granted_goal=PLENTY
+)
+"""A run that no round ends."""
 
 
 class Fork(Exception):
@@ -94,11 +99,12 @@ class EveryRound:
 
     def net(self, shoe: Left) -> Fraction:
         """The chips that a round wins on average."""
-        table = evolve(
-            None,
-            TableOpened("t", self.rules, fingerprint(self.rules), "ada", BranchingSeed({}).sealed),
-        )
-        table = decide(table, c.Sit(1, "ada", PLENTY), BranchingSeed({})).table
+        rules, sit = self.rules, c.Sit(1, "ada", PLENTY)
+        if rules.run is not None:
+            rules, sit = replace(rules, run=ENDLESS), c.StartRun(1, "ada", PLENTY)
+        seed = BranchingSeed({})
+        opened = TableOpened("t", rules, fingerprint(rules), "ada", seed.sealed)
+        table = decide(evolve(None, opened), sit, seed).table
         return self._after(table, c.Bet(1, self.bet), shoe, {})
 
     def _after(self, table: Table, command: c.Command, left: Left, laid: Laid) -> Fraction:

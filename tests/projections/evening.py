@@ -70,7 +70,8 @@ class Evening:
         moves = rarely if not often or (rarely and self.chance.random() < 0.05) else often
         move = self.chance.choice(moves)
         seated = {seat.player for _, seat in table.seated()}
-        player = self.chance.choice(sorted({*PLAYERS} - seated)) if move.type == "sit" else None
+        arrives = move.type in ("sit", "start_run") and move.player is None
+        player = self.chance.choice(sorted({*PLAYERS} - seated)) if arrives else None
         amount = None if move.min is None else self.chance.choice(amounts_of(move)[:500])
         await self.play(name, as_command(move, amount, player or move.player))
 

@@ -19,6 +19,7 @@ class NaiveViews:
         self._tables: dict[str, dict[str, Any]] = {}
         self._rounds: dict[tuple[str, int], dict[str, Any]] = {}
         self._hands: list[Row] = []
+        self._runs: dict[tuple[str, int], dict[str, Any]] = {}
         self._returns: defaultdict[tuple[Any, str], list[int]] = defaultdict(lambda: [0] * 6)
         for record in records:
             envelope = json.decode(record.envelope)
@@ -40,6 +41,8 @@ class NaiveViews:
                 rows = [(*key, *each.values()) for key, each in self._rounds.items()]
             case "hands":
                 rows = self._hands
+            case "runs":
+                rows = [(*key, *each.values()) for key, each in self._runs.items()]
             case _:
                 rows = [(*key, *figures) for key, figures in self._returns.items()]
         return sorted(rows, key=lambda row: row[:2])
@@ -54,6 +57,7 @@ class NaiveViews:
             self._tables[name] = {
                 **{"ruleset": rules["name"], "phase": "betting", "host": data["host"]},
                 **{"seats": rules["seats"], "players": {}, "rounds": 0, "offers": set()},
+                "runs": {},
             }
         table = self._tables[name]
         table |= {"version": record.version, "position": record.position}
@@ -69,6 +73,19 @@ class NaiveViews:
     def _player_sat(self, name: str, table: Any, data: Any, at: datetime) -> None:
         table["players"][data["seat"]] = data["player"]
 
+    def _run_started(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["players"][data["seat"]] = data["player"]
+        run = table["runs"][data["seat"]] = self._runs[name, data["number"]] = {
+            **{"player": data["player"], "position": table["position"]},
+            **{"ruleset": table["ruleset"], "source": data["source"]},
+            **{"stake": data["stake"], "goal": data["goal"], "rounds": 0},
+        }
+        run |= {"outcome": None, "bankroll": None, "started_at": at, "ended_at": None}
+
+    def _run_ended(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        ended = {"outcome": data["outcome"], "bankroll": data["bankroll"], "ended_at": at}
+        table["runs"].pop(data["seat"]).update(ended)
+
     def _player_left(self, name: str, table: Any, data: Any, at: datetime) -> None:
         del table["players"][data["seat"]]
 
@@ -81,6 +98,8 @@ class NaiveViews:
 
     def _hands_dealt(self, name: str, table: Any, data: Any, at: datetime) -> None:
         table["hands"] = {seat: [[one, two]] for seat, one, two in data["hands"]}
+        for seat in table["runs"].keys() & table["hands"].keys():
+            table["runs"][seat]["rounds"] += 1
 
     def _insurance_offered(self, name: str, table: Any, data: Any, at: datetime) -> None:
         table |= {"phase": "insurance", "offers": {*data["seats"]}}

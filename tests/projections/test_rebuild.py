@@ -168,7 +168,7 @@ async def test_an_operator_is_told_in_words(database: Database) -> None:
     def rebuild(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [*CROUPIER, "rebuild", *words],
-            env=Croupier(database).environment,
+            env=Croupier(database).environment | {"COLUMNS": "120"},
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -181,4 +181,4 @@ async def test_an_operator_is_told_in_words(database: Database) -> None:
     assert "is read as it was kept" in rebuild("tables", "--rollback").stdout
     refused = rebuild("chairs")
     assert refused.returncode == 2
-    assert "there are tables, rounds, hands, returns." in refused.stderr
+    assert "there are tables, rounds, hands, runs, returns." in refused.stderr

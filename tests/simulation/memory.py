@@ -29,8 +29,8 @@ from shared.eventstore.memory import MemoryStore
 from shared.eventstore.rejections import Unreachable
 from shared.http import feed, problems
 from shared.http.auth import Caller, Unauthenticated
+from shared.http.front import Front
 from shared.http.keys import SCOPES
-from shared.http.requests import BodyLimit
 from tests.simulation.plan import Fault, Plan
 from tests.simulation.world import Answer, Gone, Request
 
@@ -223,9 +223,9 @@ def app(store: Any, tables: Tables, ledger: Ledger) -> FastAPI:
     app.state.keys = keys
     problems.install(app)
     app.include_router(tables_api.routes(tables, tables.reading, no_views, no_views))
-    app.include_router(ledger_api.routes(ledger, books))
-    app.add_middleware(BodyLimit)
-    app.add_middleware(play_api.Commands, tables=tables, keys=keys, most_under_way=MOST_UNDER_WAY)
+    app.include_router(ledger_api.routes(books))
+    entrances = *play_api.entrances(tables, MOST_UNDER_WAY), *ledger_api.entrances(ledger, books)
+    app.add_middleware(Front, keys=keys, entrances=entrances)
     return app
 
 

@@ -41,10 +41,13 @@ _AMOUNTS = ("bet", "buy_in", "cash_out")
 def random_command(chance: Random, player: str) -> Json:
     """A command that is well formed, and as a rule not legal."""
     seat = chance.randint(1, 7)
-    kind = chance.choice((*_SEATED, *_HANDS, *_HANDS, *_AMOUNTS, "sit", "deal"))
+    kind = chance.choice((*_SEATED, *_HANDS, *_HANDS, *_AMOUNTS, "sit", "start_run", "deal"))
     if kind == "sit":
         amount = chance.choice((1, 50, 10**12))
         return {"type": "sit", "seat": seat, "player": player, "buy_in": amount}
+    if kind == "start_run":
+        stake = chance.choice((None, 1, 40, 100, 10**12))
+        return {"type": kind, "seat": seat, "player": player, "stake": stake}
     if kind == "deal":
         return {"type": "deal", "player": player}
     command: dict[str, Any] = {"type": kind, "seat": seat}

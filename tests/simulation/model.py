@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from tests.domain import naive_shoe
-from tests.simulation.rules import best, insures, legal, natural, peeks, soft, splits
+from tests.simulation.rules import best, fate, insures, legal, natural, peeks, soft, splits
 from tests.simulation.seats import Lines, Seats
 from tests.simulation.world import Json
 
@@ -88,11 +88,14 @@ class Table(Seats):
     def at_risk(self) -> Iterator[int]:
         """Every stake that has neither been returned nor lost."""
         for seat in self.state["seats"].values():
-            yield seat["insurance"]
-            if self.state["phase"] == "betting":
-                yield seat["bet"]
-            else:
-                yield from (hand["stake"] for hand in seat["hands"] if hand["status"] != "settled")
+            yield from self._stakes_of(seat)
+
+    def _stakes_of(self, seat: Json) -> Iterator[int]:
+        yield seat["insurance"]
+        if self.state["phase"] == "betting":
+            yield seat["bet"]
+        else:
+            yield from (hand["stake"] for hand in seat["hands"] if hand["status"] != "settled")
 
     def view(self, version: int, position: int) -> Json:
         """What a caller sees at this version."""
@@ -136,7 +139,13 @@ class Table(Seats):
                 seen |= {"outcome": hand["outcome"], "payout": hand["payout"]}
             hands.append(seen)
         names = ("player", "stack", "bet", "insurance", "sits_out", "leaving")
-        return {"seat": number, **{name: seat[name] for name in names}, "hands": hands}
+        view = {"seat": number, **{name: seat[name] for name in names}, "hands": hands}
+        if run := seat["run"]:
+            bankroll = (
+                run["bankroll"] if run["outcome"] else seat["stack"] + sum(self._stakes_of(seat))
+            )
+            view["run"] = {**run, "bankroll": bankroll}
+        return view
 
     def _look_whose_turn(self) -> None:
         state = self.state
@@ -332,6 +341,8 @@ class Table(Seats):
         state["next"], state["since"] = data["next"]["commitment"], None
         for seat in state["seats"].values():
             assert all(hand["status"] == "settled" for hand in seat["hands"])
+            run = seat["run"]
+            assert not run or run["outcome"] or not fate(state["rules"], seat)
             seat |= {"bet": 0, "client_seed": None, "sits_out": False}
         self.rounds += 1
 

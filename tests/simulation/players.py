@@ -16,6 +16,7 @@ GRANT, BUY_IN = 2000, 200
 _DECISIONS: Final = (
     "hit", "stand", "double_down", "split", "surrender", "insure", "decline_insurance",
 )  # fmt: skip
+_ARRIVALS: Final = ("sit", "start_run")
 _BOUNDS: Final = ("min", "max", "step", "cost")
 _RACES: Final = ("version-conflict", "insufficient-chips")
 """Why a listed move may be refused at the very version that listed it."""
@@ -123,11 +124,16 @@ class Guest:
         return self._idle > 40 and not seen["clock"]
 
     def _sit(self, seen: Json) -> Json | None:
-        free = [move for move in seen["legal_moves"] if move["type"] == "sit"]
+        free = [m for m in seen["legal_moves"] if m["type"] in _ARRIVALS and "player" not in m]
         if not free or self._luck(0.3):
             return None
-        sit = self._chance.choice(free)
-        return {**_command(sit), "player": self.player, "buy_in": self._chance.randint(1, BUY_IN)}
+        move = self._chance.choice(free)
+        command = {**_command(move), "player": self.player}
+        if move["type"] == "sit":
+            command["buy_in"] = self._chance.randint(1, BUY_IN)
+        elif "min" in move:
+            command["stake"] = self._chance.randint(move["min"], move["max"])
+        return command
 
     def _at_the_seat(self, seat: Json, moves: Moves) -> Json | None:
         decisions = {name: move for name, move in moves.items() if name in _DECISIONS}
@@ -163,7 +169,9 @@ class Guest:
         if "cash_out" in moves and self._luck(0.2):
             most = moves["cash_out"]["max"]
             return {**_command(moves["cash_out"]), "amount": self._chance.randint(1, most)}
-        if "bet" not in moves or self._luck(0.2):
+        if "start_run" in moves and self._luck(0.5):
+            return moves["start_run"]
+        if "buy_in" in moves and ("bet" not in moves or self._luck(0.2)):
             return {**_command(moves["buy_in"]), "amount": self._chance.randint(1, BUY_IN)}
         return None
 
@@ -249,6 +257,7 @@ _FIELDS: Final = {
     "buy_in": ("amount",),
     "cash_out": ("amount",),
     "sit": ("player", "buy_in"),
+    "start_run": ("player",),
     "deal": ("player",),
 }
 

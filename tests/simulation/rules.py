@@ -30,6 +30,10 @@ RULES: dict[str, dict[str, Any]] = {
         "bankroll": "vault", "deals": "server", "peek": "always", "insurance": "none",
         "naturals_settle": "before_play", "double_after_split": False, "split": "none",
         "hands_per_seat": 1, "surrender": True, "hit_on_21": False, "clock": {},
+        "run": {
+            "min_stake": 40, "max_stake": 100, "goal_multiple": 4, "granted_stake": 100,
+            "granted_goal": 300,
+        },
     },
     "european": {
         "seats": 7, "decks": 6, "bet": {"min": 2, "max": 500, "step": 2}, "bankroll": "session",
@@ -106,9 +110,12 @@ def legal(table: Json) -> list[Json]:
     for number in range(1, table["rules"]["seats"] + 1):
         seat = table["seats"].get(number)
         if seat is None:
-            moves.append({"type": "sit", "seat": number, "min": 1, "max": MOST, "step": 1})
+            moves += _arrivals(table["rules"], {"seat": number})
             continue
-        if betting or not live(seat):
+        if seat["run"]:
+            if seat["run"]["outcome"]:
+                moves += _arrivals(table["rules"], {"seat": number, "player": seat["player"]})
+        elif betting or not live(seat):
             moves.append({"type": "buy_in", "seat": number, "min": 1, "max": MOST, "step": 1})
             if seat["stack"] and table["rules"]["bankroll"] == "vault":
                 most = min(seat["stack"], MOST)
@@ -116,6 +123,23 @@ def legal(table: Json) -> list[Json]:
         if not seat["leaving"]:
             moves.append({"type": "leave", "seat": number})
     return moves
+
+
+def _arrivals(rules: Json, place: Json) -> Iterator[Json]:
+    """With any chips; or with a run, of chips within limits or of granted ones."""
+    if runs := rules.get("run"):
+        least, most = runs["min_stake"], runs["max_stake"]
+        yield {"type": "start_run", **place, "min": least, "max": most, "step": 1}
+        yield {"type": "start_run", **place}
+    else:
+        yield {"type": "sit", **place, "min": 1, "max": MOST, "step": 1}
+
+
+def fate(rules: Json, seat: Json) -> str | None:
+    """What a run has come to after a round; nothing while it goes on."""
+    if seat["stack"] >= seat["run"]["goal"]:
+        return "won"
+    return None if bets(rules, seat["stack"]) else "lost"
 
 
 def live(seat: Json) -> bool:

@@ -6,7 +6,7 @@ to move.
 
 from typing import Any
 
-from tests.simulation.rules import RULES, bets, live
+from tests.simulation.rules import RULES, bets, fate, live
 from tests.simulation.world import Json
 
 Lines = list[tuple[str, int]]
@@ -51,7 +51,8 @@ class Seats:
         self.state = {
             "id": data["table"], "name": recorded["name"], "rules": rules, "host": data["host"],
             "phase": "betting", "seats": {}, "round": None, "offers": [], "turn": None,
-            "arrivals": 0, "next": data["next"]["commitment"], "since": None, "clock": None,
+            "arrivals": 0, "runs": 0, "next": data["next"]["commitment"], "since": None,
+            "clock": None,
         }  # fmt: skip
 
     def _table_closed(self, data: Json) -> None:
@@ -70,26 +71,65 @@ class Seats:
         self.state["host"] = data["host"]
 
     def _player_sat(self, data: Json) -> Lines:
-        state, number = self.state, data["seat"]
+        assert "run" not in self.state["rules"]
+        self._takes(data["seat"], data["player"], data["buy_in"])
+        return self._brings(data["seat"], data["buy_in"])
+
+    def _takes(self, number: int, player: str, chips: int) -> None:
+        state = self.state
         assert 1 <= number <= state["rules"]["seats"]
         assert number not in state["seats"]
-        assert data["player"] not in [seat["player"] for seat in state["seats"].values()]
+        assert player not in [seat["player"] for seat in state["seats"].values()]
         state["arrivals"] += 1
         state["seats"][number] = {
-            "player": data["player"], "stack": data["buy_in"], "bet": 0, "insurance": 0,
+            "player": player, "stack": chips, "bet": 0, "insurance": 0,
             "sits_out": False, "leaving": False, "hands": [], "client_seed": None,
-            "since": state["arrivals"],
+            "since": state["arrivals"], "run": None,
         }  # fmt: skip
-        return self._brings(number, data["buy_in"])
+
+    def _run_started(self, data: Json) -> Lines:
+        state, runs, number = self.state, self.state["rules"]["run"], data["seat"]
+        state["runs"] += 1
+        assert data["number"] == state["runs"]
+        if data["source"] == "grant":
+            assert (data["stake"], data["goal"]) == (runs["granted_stake"], runs["granted_goal"])
+        else:
+            assert runs["min_stake"] <= data["stake"] <= runs["max_stake"]
+            assert data["goal"] == data["stake"] * runs["goal_multiple"]
+        if seat := state["seats"].get(number):
+            assert seat["player"] == data["player"]
+            assert seat["run"]["outcome"]
+            seat["stack"] = data["stake"]
+        else:
+            self._takes(number, data["player"], data["stake"])
+        told = {name: data[name] for name in ("number", "source", "stake", "goal")}
+        state["seats"][number]["run"] = {**told, "bankroll": None, "outcome": None}
+        return self._stakes_on_a_run(number, data["stake"])
+
+    def _run_ended(self, data: Json) -> Lines:
+        seat = self.state["seats"][data["seat"]]
+        assert not seat["run"]["outcome"]
+        assert data["outcome"] == (fate(self.state["rules"], seat) or "left")
+        assert data["bankroll"] == seat["stack"]
+        seat["run"] |= {"outcome": data["outcome"], "bankroll": data["bankroll"]}
+        seat["stack"] = 0
+        return self._stakes_on_a_run(data["seat"], -data["bankroll"])
+
+    def _stakes_on_a_run(self, number: int, chips: int) -> Lines:
+        """From the vault or, when it is granted, from the issuance; and back."""
+        granted = self.state["seats"][number]["run"]["source"] == "grant"
+        return [(self.stack(number), chips), ("issuance", -chips * granted)]
 
     def _chips_bought_in(self, data: Json) -> Lines:
         seat = self.state["seats"][data["seat"]]
+        assert not seat["run"]
         assert self.state["phase"] == "betting" or not live(seat)
         seat["stack"] += data["amount"]
         return self._brings(data["seat"], data["amount"])
 
     def _chips_cashed_out(self, data: Json) -> Lines:
         seat = self.state["seats"][data["seat"]]
+        assert not seat["run"]
         assert self.state["phase"] == "betting" or not live(seat)
         assert self.state["rules"]["bankroll"] == "vault"
         assert seat["stack"] >= data["amount"]
@@ -106,6 +146,7 @@ class Seats:
         assert (seat["player"], seat["stack"]) == (data["player"], data["cash_out"])
         assert self.state["phase"] == "betting" or not live(seat)
         assert self.state["phase"] != "betting" or not seat["bet"]
+        assert not seat["run"] or seat["run"]["outcome"]
         lines = self._brings(data["seat"], -data["cash_out"])
         del self.state["seats"][data["seat"]]
         return lines

@@ -10,4 +10,5 @@ down_revision = None
 
 def upgrade() -> None:
     """Runs the statements beside this file as they stand."""
-    op.get_bind().exec_driver_sql(Path(__file__).with_suffix(".sql").read_text())
+    for name in ("0001_event_store.sql", "0001_append_batch.sql"):
+        op.get_bind().exec_driver_sql(Path(__file__).with_name(name).read_text())

@@ -5,6 +5,7 @@ from typing import Any
 
 from services.audit.domain.books import Books
 from services.audit.domain.proof import Proof, prove
+from services.audit.domain.runs import run_faults
 from services.blackjack.domain import events as e
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.rules import fingerprint
@@ -38,6 +39,7 @@ class Followed:
             yield from _ruleset_faults(after, event)
         else:
             yield from _posting_faults(before, event, sealed, books)
+            yield from run_faults(before, event)
         if self._round is not None:
             self._round[1].append(event)
             if isinstance(event, e.SeedRevealed):

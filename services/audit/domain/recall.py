@@ -85,9 +85,9 @@ def _reckon(results: dict[str, Result], table: Table, event: e.Event) -> dict[st
 
 
 def _in_hand(result: Result, table: Table) -> Result:
-    """The result with the stack as it is now; a player who left keeps the last one."""
+    """The result with the stack as it is now, or as it was last when it is gone for good."""
     seat = table.seats[result.seat - 1]
-    if seat is None or seat.player != result.player:
+    if seat is None or seat.player != result.player or (seat.run and seat.run.outcome):
         return result
     return replace(result, stack_after=seat.stack)
 

@@ -98,13 +98,16 @@ def _of_seats(table: Table, event: e.Event) -> Iterator[str]:
         case e.BetPlaced(number, amount, client_seed):
             seat = table.seat(number)
             seed = f", adding {client_seed} to the shuffle" if client_seed else ""
-            yield f"{seat.player} bets {amount} of {chips(seat.stack)}{seed}."
+            goal = f" on the way to {seat.run.goal}" if seat.run else ""
+            yield f"{seat.player} bets {amount} of {chips(seat.stack)}{goal}{seed}."
         case e.BetWithdrawn(number, amount):
             yield f"{table.seat(number).player} takes the bet of {amount} back."
         case e.SeatSatOut(number):
             yield f"{table.seat(number).player} sits this one out."
         case e.PlayerSat(number, player, buy_in):
             yield f"{player} takes seat {number} with {chips(buy_in)}."
+        case e.RunStarted() | e.RunEnded():
+            yield _of_a_run(table, event)
         case e.ChipsBoughtIn(number, amount):
             yield f"{table.seat(number).player} buys in for {amount} more."
         case e.ChipsCashedOut(number, amount):
@@ -115,6 +118,24 @@ def _of_seats(table: Table, event: e.Event) -> Iterator[str]:
             yield f"{player} is gone, with {chips(cash_out)}."
         case e.HostMoved(host):
             yield f"{host or 'Nobody'} hosts the table now."
+
+
+def _of_a_run(table: Table, event: e.RunStarted | e.RunEnded) -> str:
+    if isinstance(event, e.RunStarted):
+        stake = f"{chips(event.stake)} from the vault"
+        if event.source == "grant":
+            stake = f"{event.stake} granted chips"
+        return (
+            f"{event.player} starts a run on seat {event.seat} with {stake}, to make {event.goal}."
+        )
+    player = table.seat(event.seat).player
+    match event.outcome:
+        case "won":
+            return f"{player} wins the run with {chips(event.bankroll)}."
+        case "lost":
+            return f"{player} loses the run: {event.bankroll} chips are too few for a bet."
+        case "left":
+            return f"{player} ends the run with {chips(event.bankroll)}."
 
 
 def _whose(seat: Seat, index: int) -> str:

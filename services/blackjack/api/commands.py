@@ -1,24 +1,17 @@
-"""The hot routes, `POST /v1/tables/{table}/commands` and its plural: plain ASGI before the app.
+"""The routes that record at tables: open one, play, play many. They stand in front of the app."""
 
-Everything else is ordinary FastAPI. Here a request costs a regular expression, a dict look-up for
-the key, one decode and one encode; the same types describe it in the OpenAPI document.
-"""
-
-import logging
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from services.blackjack.api import many
-from services.blackjack.api.examples import ANSWER, COMMANDS
+from services.blackjack.api import examples, many
+from services.blackjack.application.answers import Answered
 from services.blackjack.application.shoes import SeedUnreadable
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain import rejections as no
-from services.blackjack.domain.commands import Command
-from shared.eventstore.cause import Cause, StaleVersion
+from services.blackjack.domain.commands import Command, Open
+from shared.eventstore.cause import StaleVersion
 from shared.eventstore.rejections import (
     InsufficientChips,
     KeyReused,
@@ -26,102 +19,69 @@ from shared.eventstore.rejections import (
     VersionConflict,
     WaitedTooLong,
 )
-from shared.http import problems
-from shared.http.auth import Caller, Forbidden, Keys, Unauthenticated
-from shared.http.openapi import answers, refuses, takes
-from shared.http.problems import BodyTooLarge, Malformed, MethodNotAllowed, Unexpected
-from shared.http.requests import (
-    IDEMPOTENCY,
-    IF_MATCH,
-    cause,
-    decode,
-    etag,
-    header_map,
-    read_body,
-)
-from shared.kernel.ids import ID_PATTERN
+from shared.http.auth import Forbidden, Unauthenticated
+from shared.http.front import Asked, Entrance, Reply
+from shared.http.openapi import answers, id_in_path, operation, refuses, takes
+from shared.http.problems import BodyTooLarge, Malformed
+from shared.http.requests import IDEMPOTENCY_KEY, IF_MATCH, cause, decode
 from shared.kernel.rejected import Rejected
 
-TABLE_PARAMETER: Final = {
-    "name": "table",
-    "in": "path",
-    "required": True,
-    "description": "The table's id.",
-    "schema": {"type": "string", "pattern": ID_PATTERN},
-    "example": "table-3",
-}
-_ONE: Final = re.compile("/v1/tables/([^/]+)/commands")
-_MANY: Final = "/v1/commands"
-_ID: Final = re.compile(ID_PATTERN)
-_HINT: Final = f"The types are {', '.join(COMMANDS)}."
+_HINT: Final = f"The types are {', '.join(examples.COMMANDS)}."
+_TABLE: Final = id_in_path("table", "The table's id.", "table-3")
+_read_open: Final = msgspec.json.Decoder(Open)
 _read_one: Final = msgspec.json.Decoder(Command)
 _read_many: Final = msgspec.json.Decoder(many.TableCommands)
-_encoder: Final = msgspec.json.Encoder()
-_log = logging.getLogger(__name__)
 
 
-class Commands:
-    """Serves the hot routes and leaves every other request to the app behind it."""
+def entrances(tables: Tables, most_under_way: int) -> Iterator[Entrance]:
+    """The routes over the tables of a service, the hot one first.
 
-    def __init__(self, app: ASGIApp, tables: Tables, keys: Keys, most_under_way: int) -> None:
-        """`most_under_way`: how many commands may be, at once; more are Overloaded."""
-        self._app = app
+    `most_under_way`: how many commands may be, at once; more are Overloaded.
+    """
+    commands = _Commands(tables, most_under_way)
+    path = "/v1/tables/{table}"
+    yield Entrance("POST", f"{path}/commands", "play", commands.play, _play())
+    yield Entrance(
+        *("POST", "/v1/commands", "play", commands.play_many),
+        many.description(),
+        many.MOST_BODY_BYTES,
+    )
+    yield Entrance("PUT", path, "play", commands.open, _open())
+
+
+class _Commands:
+    def __init__(self, tables: Tables, most_under_way: int) -> None:
         self._tables = tables
-        self._keys = keys
         self._most_under_way = most_under_way
         self._under_way = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"] if scope["type"] == "http" else ""
-        one = _ONE.fullmatch(path)
-        if not one and path != _MANY:
-            await self._app(scope, receive, send)
-            return
-        try:
-            if scope["method"] != "POST":
-                raise MethodNotAllowed(["POST"])
-            headers = header_map(scope)
-            caller = (await self._keys.authenticate(headers.get(b"authorization"))).require("play")
-            if one:
-                await self._play(one[1], cause(caller, headers), receive, send)
-            else:
-                await self._play_many(caller, headers, receive, send)
-        except Rejected as refusal:
-            await problems.response(refusal)(scope, receive, send)
-        except Exception:
-            _log.exception("A command has failed.")
-            await problems.response(Unexpected())(scope, receive, send)
-
-    async def _play(self, table: str, why: Cause, receive: Receive, send: Send) -> None:
-        if not _ID.fullmatch(table):
-            raise Malformed(f"path.table: A table's id matches {ID_PATTERN}.")
-        command = decode(await read_body(receive), _read_one, _HINT)
+    async def play(self, asked: Asked) -> Reply:
+        why, command = cause(asked.caller, asked.headers), decode(asked.body, _read_one, _HINT)
         self._make_room(1)
         try:
-            answered = await self._tables.play(why, table, command)
+            return _reply(await self._tables.play(why, asked.id, command))
         finally:
             self._under_way -= 1
-        headers = [(b"etag", etag(answered.answer.table.version).encode())]
-        if answered.replayed:
-            headers.append((b"idempotent-replayed", b"true"))
-        await _answer(send, answered.answer, headers)
 
-    async def _play_many(
-        self, caller: Caller, headers: Mapping[bytes, bytes], receive: Receive, send: Send
-    ) -> None:
-        if b"idempotency-key" in headers or b"if-match" in headers:
+    async def play_many(self, asked: Asked) -> Reply:
+        if b"idempotency-key" in asked.headers or b"if-match" in asked.headers:
             raise Malformed(
                 "Idempotency-Key and If-Match are for one command: send key, if_version."
             )
-        body = await read_body(receive, many.MOST_BODY_BYTES)
-        commands = decode(body, _read_many, _HINT).commands
-        why = cause(caller, headers)
+        why, commands = (
+            cause(asked.caller, asked.headers),
+            decode(asked.body, _read_many, _HINT).commands,
+        )
         self._make_room(len(commands))
         try:
-            outcomes = await many.play_all(self._tables, why, commands)
+            return Reply(await many.play_all(self._tables, why, commands))
         finally:
             self._under_way -= len(commands)
-        await _answer(send, outcomes, [])
+
+    async def open(self, asked: Asked) -> Reply:
+        why, command = cause(asked.caller, asked.headers), decode(asked.body, _read_open)
+        opened = await self._tables.open(why, asked.id, command)
+        return _reply(opened, status=200 if opened.replayed else 201)
 
     def _make_room(self, commands: int) -> None:
         """Counts commands as under way. Raises Overloaded when they would be too many."""
@@ -130,38 +90,38 @@ class Commands:
         self._under_way += commands
 
 
-async def _answer(send: Send, answer: object, headers: list[tuple[bytes, bytes]]) -> None:
-    body = _encoder.encode(answer)
-    headers += (
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-    )
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _reply(answered: Answered, status: int = 200) -> Reply:
+    return Reply(answered.answer, status, answered.answer.table.version, answered.replayed)
 
 
-def _description() -> dict[str, Any]:
-    refusals = refuses(
-        *(Unauthenticated, Forbidden, BodyTooLarge, Malformed, StaleVersion, KeyReused),
-        *(InsufficientChips, VersionConflict, Overloaded, WaitedTooLong, SeedUnreadable),
-        *(cls for cls in vars(no).values() if isinstance(cls, type) and cls is not Rejected),
-    )
-    responses = answers("Answer", "The command happened.", ANSWER) | refusals
-    return {
-        "tags": ["Tables"],
-        "summary": "Play",
-        "operationId": "play",
-        "description": "One command at a table. It happens wholly or not at all. The answer has "
+def _play() -> dict[str, Any]:
+    return operation(
+        *("play", "Tables", "Play"),
+        "One command at a table. It happens wholly or not at all. The answer has "
         "the table after it, what it caused, and everything that may be done next: each legal "
         "move is a command as it stands; `min`, `max` and `step` bound the amount that you add.",
-        "security": [{"api_key": []}],
-        "parameters": [TABLE_PARAMETER, *IDEMPOTENCY["parameters"], IF_MATCH],
-        **takes("Command", COMMANDS),
-        "responses": {str(status): content for status, content in responses.items()},
-    }
+        takes("Command", examples.COMMANDS),
+        answers("Answer", "The command happened.", examples.ANSWER)
+        | refuses(
+            *(Unauthenticated, Forbidden, BodyTooLarge, Malformed, StaleVersion, KeyReused),
+            *(InsufficientChips, VersionConflict, Overloaded, WaitedTooLong, SeedUnreadable),
+            *(cls for cls in vars(no).values() if isinstance(cls, type) and cls is not Rejected),
+        ),
+        [_TABLE, IDEMPOTENCY_KEY, IF_MATCH],
+    )
 
 
-DESCRIPTION: Final = {
-    "/v1/tables/{table}/commands": {"post": _description()},
-    **many.DESCRIPTION,
-}
+def _open() -> dict[str, Any]:
+    opened_before = {"table": examples.TABLE, "events": []}
+    return operation(
+        *("open_table", "Tables", "Open a table"),
+        "Open a table under an id of your choice. Safe to repeat.\n\n"
+        "`bet` and `seats` override the limits of the ruleset; `host` is who deals where the host "
+        "deals, otherwise the first to sit.",
+        takes("Open", examples.OPEN),
+        answers("Answer", "Opened before with this same body.", opened_before)
+        | answers("Answer", "The table is open.", examples.ANSWER, status=201)
+        | refuses(*(Unauthenticated, Forbidden, no.UnknownRuleset, no.TableExists))
+        | refuses(BodyTooLarge, Malformed, no.RulesetNonsense, Overloaded),
+        [_TABLE],
+    )

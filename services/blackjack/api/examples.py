@@ -111,6 +111,26 @@ HANDS: Final[dict[str, Any]] = {
     "next": 230,
     "position": 241,
 }
+RUNS: Final[dict[str, Any]] = {
+    "data": [
+        {
+            "position": 198,
+            "table": "table-8",
+            "number": 2,
+            "ruleset": "classic",
+            "source": "vault",
+            "stake": 60,
+            "goal": 240,
+            "rounds": 14,
+            "outcome": "won",
+            "bankroll": 255,
+            "started_at": "2026-01-31T12:00:00.000000Z",
+            "ended_at": "2026-01-31T12:09:03.250000Z",
+        }
+    ],
+    "next": None,
+    "position": 241,
+}
 RETURNS: Final[dict[str, Any]] = {
     "data": [
         {

@@ -1,4 +1,4 @@
-"""Routes of what was played: the rounds of a table, the hands of a player, what games returned."""
+"""Routes of what was played: rounds of a table, hands and runs of a player, what games returned."""
 
 from datetime import date
 from typing import Annotated, Any, Final
@@ -11,6 +11,7 @@ from services.blackjack.api import examples
 from services.blackjack.projections.hands import HandPage, Hands
 from services.blackjack.projections.returns import ReturnPage, Returns
 from services.blackjack.projections.rounds import RoundPage, Rounds
+from services.blackjack.projections.runs import RunList, RunPage
 from shared.eventstore.checkpoints import ViewBehind
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
@@ -20,17 +21,23 @@ from shared.kernel.ids import ID_PATTERN
 
 MOST_DAYS_A_PAGE: Final = 366
 
-PUBLISHED: Final[dict[str, Any]] = {cls.__name__: cls for cls in (RoundPage, HandPage, ReturnPage)}
+PUBLISHED: Final[dict[str, Any]] = {
+    cls.__name__: cls for cls in (RoundPage, HandPage, RunPage, ReturnPage)
+}
 
 Reader = Annotated[Caller, caller_with("read")]
+PlayerId = Annotated[
+    str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])
+]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind)
 
 
-def routes(rounds: Rounds, hands: Hands, returns: Returns) -> APIRouter:
+def routes(rounds: Rounds, hands: Hands, runs: RunList, returns: Returns) -> APIRouter:
     """The routes over the views of a service."""
     router = APIRouter(prefix="/v1", default_response_class=Response)
     _rounds(router, rounds)
     _hands(router, hands)
+    _runs(router, runs)
     _returns(router, returns)
     return router
 
@@ -64,15 +71,31 @@ def _hands(router: APIRouter, hands: Hands) -> None:
     )
     async def player_hands(
         caller: Reader,
-        player: Annotated[
-            str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])
-        ],
+        player: PlayerId,
         before: Before = MOST_POSITION,
         limit: Limit = 100,
         wait_for: WaitFor = 0,
     ) -> Response:
         """Every settled hand of a player at any table. Cursors are positions."""
         return _json(await hands.page(caller.house, player, before, limit, wait_for=wait_for))
+
+
+def _runs(router: APIRouter, runs: RunList) -> None:
+    @router.get(
+        "/players/{player}/runs",
+        tags=["Rounds"],
+        summary="The runs of a player",
+        responses=answers("RunPage", "Newest first.", examples.RUNS) | _REFUSED,
+    )
+    async def player_runs(
+        caller: Reader,
+        player: PlayerId,
+        before: Before = MOST_POSITION,
+        limit: Limit = 100,
+        wait_for: WaitFor = 0,
+    ) -> Response:
+        """Every run of a player at any table, by when it started. Cursors are positions."""
+        return _json(await runs.page(caller.house, player, before, limit, wait_for=wait_for))
 
 
 def _returns(router: APIRouter, returns: Returns) -> None:

@@ -19,7 +19,7 @@ from shared.eventstore.cause import Cause
 from shared.eventstore.rejections import Overloaded
 from shared.http import problems
 from shared.http.auth import Forbidden, Unauthenticated
-from shared.http.openapi import answers, refuses, takes
+from shared.http.openapi import answers, operation, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed, Unexpected
 from shared.kernel.ids import Id, whole
 from shared.kernel.rejected import Rejected
@@ -110,26 +110,23 @@ async def _outcome(tables: Tables, cause: Cause, each: TableCommand) -> Any:
     return Done(200, answered.replayed, answered.answer.table, answered.answer.events)
 
 
-def _description() -> dict[str, Any]:
+def description() -> dict[str, Any]:
+    """The operation as OpenAPI has it."""
     one = {"table": "table-3", "key": "5f0c6a1e-bet-1", "command": COMMANDS["bet"]}
     two = {"table": "table-8", "if_version": 17, "command": COMMANDS["hit"]}
     refused = problems.document(NotYourTurn("Seat 2, hand 0 is to act."))
     done = {"status": 200, "replayed": False, **ANSWER}
-    responses = answers("Outcomes", "What became of each.", {"outcomes": [done, refused]})
-    refusals = refuses(Unauthenticated, Forbidden, BodyTooLarge, Malformed, Overloaded)
-    return {
-        "tags": ["Tables"],
-        "summary": "Play many",
-        "operationId": "play_many",
-        "description": f"Up to {MOST_COMMANDS} commands for any tables. Those of one table happen "
+    return operation(
+        *("play_many", "Tables", "Play many"),
+        f"Up to {MOST_COMMANDS} commands for any tables. Those of one table happen "
         "in the order given, those of different tables side by side. Each is accepted or refused "
         "by itself, with an outcome at its place in the answer: what it would have been answered "
         "alone, with its `status`. Give each command a `key` of its own to be able to send all of "
         "them again.",
-        "security": [{"api_key": []}],
-        **takes("TableCommands", {"two tables": {"commands": [one, two]}}),
-        "responses": {str(status): body for status, body in (responses | refusals).items()},
-    }
+        takes("TableCommands", {"two tables": {"commands": [one, two]}}),
+        answers("Outcomes", "What became of each.", {"outcomes": [done, refused]})
+        | refuses(Unauthenticated, Forbidden, BodyTooLarge, Malformed, Overloaded),
+    )
 
 
 PUBLISHED: Final[dict[str, Any]] = {
@@ -137,4 +134,3 @@ PUBLISHED: Final[dict[str, Any]] = {
     "Outcomes": Outcomes,
     "Done": Done,
 }
-DESCRIPTION: Final = {"/v1/commands": {"post": _description()}}

@@ -22,7 +22,7 @@ from services.blackjack.odds.rejections import (
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import Responses, answers, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed
-from shared.http.requests import decoded
+from shared.http.requests import decode, read_body
 from shared.kernel.chips import MOST_CHIPS
 from shared.kernel.ids import ID_PATTERN
 
@@ -187,7 +187,7 @@ def _strategy(router: APIRouter, desk: OddsDesk) -> None:
     ) -> Response:
         """What the house keeps of a bet when all hands are played by a table of your own. Nothing
         is recorded."""
-        rules, table = ruleset(name), await decoded(request, decoder)
+        rules, table = ruleset(name), decode(await read_body(request.receive), decoder)
         placed, game = bet_and_game(rules, bet)
         worth, odds = await desk.worth(game, table), await desk.odds(game)
         return _json(StrategyWorth(rules.name, rules.version, placed, -worth, -odds.by_total))

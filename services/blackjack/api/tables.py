@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final
 
 import msgspec
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Response
 from msgspec import Struct
 
 from services.blackjack.api import examples
@@ -12,8 +12,6 @@ from services.blackjack.application.reading import Reading
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.commands import Command, Open
 from services.blackjack.domain.rejections import (
-    RulesetNonsense,
-    TableExists,
     UnknownRound,
     UnknownRuleset,
     UnknownTable,
@@ -26,12 +24,12 @@ from services.blackjack.domain.view import Phase, TableView
 from services.blackjack.projections.rounds import Rounds
 from services.blackjack.projections.tables import TableList, TablePage
 from shared.eventstore.checkpoints import ViewBehind
-from shared.eventstore.rejections import Archived, Overloaded
+from shared.eventstore.rejections import Archived
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
-from shared.http.openapi import answers, refuses, takes
+from shared.http.openapi import answers, refuses
 from shared.http.paging import AfterName, WaitFor
-from shared.http.problems import BodyTooLarge, Malformed
-from shared.http.requests import cause, decoded, etag, header_map, replayed
+from shared.http.problems import Malformed
+from shared.http.requests import etag
 from shared.kernel.ids import ID_PATTERN
 
 MOST_TABLES_A_PAGE: Final = 100
@@ -58,7 +56,6 @@ def routes(tables: Tables, past: Reading, listed: TableList, rounds: Rounds) -> 
     """The routes over the tables of a service; `past` reads what will not change any more."""
     router = APIRouter(prefix="/v1", default_response_class=Response)
     _rulesets(router)
-    _open(router, tables)
     _list(router, listed)
     _look(router, tables, past)
     _rounds(router, past, rounds)
@@ -90,36 +87,6 @@ def _rulesets(router: APIRouter) -> None:
     ) -> Response:
         """A published ruleset. Needs no key."""
         return _json(ruleset(name))
-
-
-def _open(router: APIRouter, tables: Tables) -> None:
-    decoder = msgspec.json.Decoder(Open)
-
-    @router.put(
-        "/tables/{table}",
-        tags=["Tables"],
-        summary="Open a table",
-        responses=answers(
-            "Answer", "Opened before with this same body.", {"table": examples.TABLE, "events": []}
-        )
-        | answers("Answer", "The table is open.", examples.ANSWER, status=201)
-        | refuses(Unauthenticated, Forbidden, UnknownRuleset, TableExists)
-        | refuses(BodyTooLarge, Malformed, RulesetNonsense, Overloaded),
-        openapi_extra=takes("Open", examples.OPEN),
-    )
-    async def open_table(request: Request, caller: Player, table: TableId) -> Response:
-        """Open a table under an id of your choice. Safe to repeat.
-
-        `bet` and `seats` override the limits of the ruleset; `host` is who deals where the host
-        deals, otherwise the first to sit.
-        """
-        command = await decoded(request, decoder)
-        opened = await tables.open(cause(caller, header_map(request.scope)), table, command)
-        return _json(
-            opened.answer,
-            status=200 if opened.replayed else 201,
-            headers=_tag(opened.answer.table) | replayed(opened.replayed),
-        )
 
 
 def _list(router: APIRouter, listed: TableList) -> None:

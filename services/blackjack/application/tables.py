@@ -1,15 +1,14 @@
 """Opening tables and playing on them: load, decide, append."""
 
-from asyncio import Lock
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from weakref import WeakValueDictionary
 
 from msgspec import UNSET, UnsetType
 
 from services.blackjack.application.answers import Answer, Answered, EventView
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
+from services.blackjack.application.turns import Turns
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.clock import waits_for
@@ -57,7 +56,7 @@ class Tables:
         self._shoes = shoes
         self._clock = clock
         self.reading = Reading(store, codec)
-        self._queues: WeakValueDictionary[tuple[str, str], Lock] = WeakValueDictionary()
+        self._turns = Turns()
 
     async def open(self, cause: Cause, table_id: str, command: c.Open) -> Answered:
         """Open a table, once: the same body again answers with the table as it is now.
@@ -66,13 +65,15 @@ class Tables:
         """
         stream, now = table_stream(table_id), self._clock()
         event = open_table(table_id, command, self._shoes.fresh(cause.house, table_id, 1))
-        async with self._queue(cause.house, stream):
-            nothing: Loaded[Table | None] = Loaded(None, 0, 0)
-            decision = Decision((event,), evolve(None, event))
-            try:
-                return await self._record(cause, canonical(command), now, nothing, decision)
-            except VersionConflict:  # it was opened before
-                first = await self._store.read_stream(cause.house, stream, limit=1)
+        nothing: Loaded[Table | None] = Loaded(None, 0, 0)
+        decision = Decision((event,), evolve(None, event))
+        await self._turns.take((cause.house, stream))
+        try:
+            return await self._record(cause, canonical(command), now, nothing, decision)
+        except VersionConflict:  # it was opened before
+            first = await self._store.read_stream(cause.house, stream, limit=1)
+        finally:
+            self._turns.give((cause.house, stream))
         opened = self._codec.open(first[0])
         if (opened.ruleset, opened.host) != (event.ruleset, event.host):
             raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
@@ -86,27 +87,41 @@ class Tables:
         """
         stream, body = table_stream(table_id), canonical(command)
         deadline = self._batcher.deadline()
-        async with self._queue(cause.house, stream):
+        await self._turns.take((cause.house, stream))
+        try:
             self._batcher.refuse_the_late(deadline)
-            for attempt in range(1, _TRIES + 1):
-                # A cached table may be behind: what it refuses is judged again on a fresh one.
-                loaded = await self.reading.loader.load(cause.house, stream, fresh=attempt > 1)
-                now = self._clock()
-                try:
-                    decision = self._decide(cause, table_id, now, loaded, command)
-                    return await self._record(cause, body, now, loaded, decision, deadline)
-                except (InsufficientChips, KeyReused, Overloaded, Unreachable, WaitedTooLong):
+            return await self._play(cause, table_id, command, body, deadline)
+        finally:
+            self._turns.give((cause.house, stream))
+
+    async def _play(
+        self,
+        cause: Cause,
+        table_id: str,
+        command: c.Command | c.TimeOut,
+        body: bytes,
+        deadline: float,
+    ) -> Answered:
+        stream = table_stream(table_id)
+        for attempt in range(1, _TRIES + 1):
+            # A cached table may be behind: what it refuses is judged again on a fresh one.
+            loaded = await self.reading.loader.load(cause.house, stream, fresh=attempt > 1)
+            now = self._clock()
+            try:
+                decision = self._decide(cause, table_id, now, loaded, command)
+                return await self._record(cause, body, now, loaded, decision, deadline)
+            except (InsufficientChips, KeyReused, Overloaded, Unreachable, WaitedTooLong):
+                raise
+            except VersionConflict:
+                if attempt == _TRIES:
                     raise
-                except VersionConflict:
-                    if attempt == _TRIES:
-                        raise
-                except Rejected:
-                    if attempt == 1:
-                        continue
-                    # Looked for after the fresh look: what that saw happen was recorded before.
-                    if answered := await self._first_answer(cause, table_id, stream, body):
-                        return answered
-                    raise
+            except Rejected:
+                if attempt == 1:
+                    continue
+                # Looked for after the fresh look: what that saw happen was recorded before.
+                if answered := await self._first_answer(cause, table_id, stream, body):
+                    return answered
+                raise
         raise AssertionError("every try returns or raises")
 
     def _decide(
@@ -185,13 +200,6 @@ class Tables:
         )
         events = tuple(event for event in span.events if event.position >= appended.first_position)
         return Answered(Answer(span.table, events), replayed=True)
-
-    def _queue(self, house: str, stream: str) -> Lock:
-        """Commands of one table take turns in this process: nobody starves on conflicts."""
-        lock = self._queues.get((house, stream))
-        if lock is None:
-            lock = self._queues[house, stream] = Lock()
-        return lock
 
 
 def _waits(stream: str, before: Table | None, after: Table) -> Deadline | UnsetType | None:

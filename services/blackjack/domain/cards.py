@@ -1,5 +1,6 @@
 """Cards and what they add up to. A card is two characters, rank then suit: `As Td 9h 2c`."""
 
+from itertools import permutations
 from typing import Final, TypeAlias
 
 Card: TypeAlias = str
@@ -33,4 +34,7 @@ def is_ace(card: Card) -> bool:
 
 def is_natural(cards: Cards) -> bool:
     """An ace and a ten-value card, nothing more. Whether the hand was split is for its owner."""
-    return len(cards) == 2 and total(cards) == 21
+    return cards in _NATURALS
+
+
+_NATURALS: Final = frozenset(two for two in permutations(DECK, 2) if total(two) == 21)

@@ -29,8 +29,24 @@ class Sit(_Command, frozen=True, tag="sit"):
     buy_in: Chips
 
 
+class StartRun(_Command, frozen=True, tag="start_run"):
+    """Take a free seat, or one's own after a run, with a bankroll that has to reach a goal.
+
+    `stake` comes from the vault. Without it the run plays with granted chips, which go back to
+    where they came from.
+    """
+
+    example = {"type": "start_run", "seat": 1, "player": "ada", "stake": 60}
+    seat: SeatNumber
+    player: Id
+    stake: Chips | None = None
+
+
 class Leave(_Command, frozen=True, tag="leave"):
-    """Give up the seat and take the chips back. Live hands stand and settle first."""
+    """Give up the seat and take the chips back. Live hands stand and settle first.
+
+    A run ends with it.
+    """
 
     example = {"type": "leave", "seat": 1}
     seat: SeatNumber
@@ -156,5 +172,5 @@ class Open(Struct, frozen=True, tag_field="type", tag="open", forbid_unknown_fie
 HandCommand: TypeAlias = Hit | Stand | DoubleDown | Split | Surrender
 Command: TypeAlias = (
     Bet | Hit | Stand | DoubleDown | Split | Surrender | Insure | DeclineInsurance | Deal
-    | Sit | Leave | BuyIn | CashOut | WithdrawBet | SitOut | Close
+    | Sit | StartRun | Leave | BuyIn | CashOut | WithdrawBet | SitOut | Close
 )  # fmt: skip

@@ -7,6 +7,7 @@ from msgspec import Struct
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain import round as r
+from services.blackjack.domain import run
 from services.blackjack.domain.moves import check
 from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.rulesets import ruleset
@@ -46,7 +47,7 @@ def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 
             _between_rounds(play, command)
         case c.Insure() | c.DeclineInsurance():
             _insurance(play, command)
-        case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
+        case c.Sit() | c.StartRun() | c.Leave() | c.BuyIn() | c.CashOut():
             _at_the_seat(play, command)
         case c.TimeOut():
             _time_out(play)
@@ -117,12 +118,14 @@ def _between_rounds(
             assert_never(command)
 
 
-def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -> None:
+def _at_the_seat(play: r.Play, command: c.Sit | c.StartRun | c.Leave | c.BuyIn | c.CashOut) -> None:
     match command:
         case c.Sit(seat, player, buy_in):
             play.tell(e.PlayerSat(seat, player, buy_in))
-            if play.table.host is None:
-                play.tell(e.HostMoved(player))
+            _welcome(play, player)
+        case c.StartRun(_, player):
+            play.tell(run.started(play.table, command))
+            _welcome(play, player)
         case c.BuyIn(seat, amount):
             play.tell(e.ChipsBoughtIn(seat, amount))
         case c.CashOut(seat, amount):
@@ -133,6 +136,12 @@ def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -
             _deal_if_ready(play)
         case _:
             assert_never(command)
+
+
+def _welcome(play: r.Play, player: str) -> None:
+    """The first to sit down hosts."""
+    if play.table.host is None:
+        play.tell(e.HostMoved(player))
 
 
 def _time_out(play: r.Play) -> None:
@@ -167,7 +176,7 @@ def _go(play: r.Play, number: int) -> None:
     seat = play.table.seat(number)
     if seat.bet and isinstance(play.table.stage, Betting):
         play.tell(e.BetWithdrawn(number, seat.bet))
-    play.tell(e.PlayerLeft(number, seat.player, play.table.seat(number).stack))
+    r.leave(play, number)
 
 
 def _leave_after_the_round(play: r.Play, number: int) -> None:

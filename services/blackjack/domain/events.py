@@ -13,6 +13,8 @@ from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
 Outcome: TypeAlias = Literal["natural", "win", "push", "loss", "bust", "surrender"]
+Source: TypeAlias = Literal["vault", "grant"]
+RunOutcome: TypeAlias = Literal["won", "lost", "left"]
 
 
 class TableOpened(Struct, frozen=True, gc=False):
@@ -37,6 +39,26 @@ class PlayerSat(Struct, frozen=True, gc=False):
     seat: int
     player: str
     buy_in: int
+
+
+class RunStarted(Struct, frozen=True, gc=False):
+    """The player has the seat, and `stake` chips that have to become `goal`. `number` counts the
+    runs of the table."""
+
+    seat: int
+    player: str
+    number: int
+    source: Source
+    stake: int
+    goal: int
+
+
+class RunEnded(Struct, frozen=True, gc=False):
+    """`bankroll` goes back to where the stake came from; the player keeps the seat."""
+
+    seat: int
+    outcome: RunOutcome
+    bankroll: int
 
 
 class ChipsBoughtIn(Struct, frozen=True, gc=False):
@@ -181,7 +203,7 @@ RoundEvent: TypeAlias = (
 )  # fmt: skip
 SeatEvent: TypeAlias = (
     BetPlaced | BetWithdrawn | SeatSatOut | PlayerSat | ChipsBoughtIn | ChipsCashedOut
-    | PlayerLeaving | PlayerLeft | HostMoved | TableOpened | TableWasClosed
+    | PlayerLeaving | PlayerLeft | HostMoved | TableOpened | TableWasClosed | RunStarted | RunEnded
 )  # fmt: skip
 Event: TypeAlias = HandEvent | RoundEvent | SeatEvent
 
@@ -190,6 +212,8 @@ REGISTRY: Final[dict[str, tuple[int, type]]] = {
     "blackjack.table_closed": (1, TableWasClosed),
     "blackjack.host_moved": (1, HostMoved),
     "blackjack.player_sat": (1, PlayerSat),
+    "blackjack.run_started": (1, RunStarted),
+    "blackjack.run_ended": (1, RunEnded),
     "blackjack.chips_bought_in": (1, ChipsBoughtIn),
     "blackjack.chips_cashed_out": (1, ChipsCashedOut),
     "blackjack.player_leaving": (1, PlayerLeaving),

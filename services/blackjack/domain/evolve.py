@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from services.blackjack.domain import events as e
-from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
+from services.blackjack.domain.table import Betting, Closed, Hand, Round, Run, Seat, Table
 
 T = TypeVar("T")
 
@@ -151,9 +151,24 @@ def _seat_sat_out(table: Table, event: e.SeatSatOut, at: int) -> Table:
 
 
 def _player_sat(table: Table, event: e.PlayerSat, at: int) -> Table:
-    since = 1 + max((seat.since for _, seat in table.seated()), default=0)
-    seat = Seat(player=event.player, stack=event.buy_in, since=since)
+    seat = Seat(player=event.player, stack=event.buy_in, since=_arrival(table))
     return _place(table, event.seat, seat)
+
+
+def _run_started(table: Table, event: e.RunStarted, at: int) -> Table:
+    run = Run(event.number, event.source, event.stake, event.goal)
+    if seat := table.seats[event.seat - 1]:
+        seat = replace(seat, stack=event.stake, run=run)
+    else:
+        seat = Seat(player=event.player, stack=event.stake, since=_arrival(table), run=run)
+    return replace(_place(table, event.seat, seat), runs=event.number)
+
+
+def _run_ended(table: Table, event: e.RunEnded, at: int) -> Table:
+    seat = table.seat(event.seat)
+    assert seat.run is not None, "what ends has begun"
+    run = replace(seat.run, outcome=event.outcome, bankroll=event.bankroll)
+    return _place(table, event.seat, replace(seat, stack=seat.stack - event.bankroll, run=run))
 
 
 def _chips_bought_in(table: Table, event: e.ChipsBoughtIn, at: int) -> Table:
@@ -206,6 +221,8 @@ _FOLDS: Final[dict[type[e.Event], Callable[[Table, Any, int], Table]]] = {
     e.BetWithdrawn: _bet_withdrawn,
     e.SeatSatOut: _seat_sat_out,
     e.PlayerSat: _player_sat,
+    e.RunStarted: _run_started,
+    e.RunEnded: _run_ended,
     e.ChipsBoughtIn: _chips_bought_in,
     e.ChipsCashedOut: _chips_cashed_out,
     e.PlayerLeaving: _player_leaving,
@@ -233,6 +250,10 @@ def _opened(event: e.Event) -> Table:
 def _answered(table: Table, number: int) -> Table:
     offers = tuple(seat for seat in table.round.offers if seat != number)
     return replace(table, stage=replace(table.round, offers=offers))
+
+
+def _arrival(table: Table) -> int:
+    return 1 + max((seat.since for _, seat in table.seated()), default=0)
 
 
 def _place(table: Table, number: int, seat: Seat | None) -> Table:

@@ -84,6 +84,42 @@ class SeatEmpty(Rejected):
     """
 
 
+class PlayedInRuns(Rejected):
+    """This game is played in runs.
+
+    `start_run` takes a seat, with chips that are brought once; `sit` is for other games.
+    """
+
+
+class NoRuns(Rejected):
+    """This game has no runs.
+
+    `sit` takes a seat, with any chips of the vault.
+    """
+
+
+class StakeNotAllowed(Rejected):
+    """A run does not begin with that.
+
+    From the vault a run brings a number of chips within limits; without `stake` it is granted
+    what the ruleset says.
+    """
+
+
+class RunUnderWay(Rejected):
+    """The run is not over.
+
+    It ends when it is won or lost, or when the player leaves; then another one can start.
+    """
+
+
+class BankrollIsFixed(Rejected):
+    """A run keeps its chips to itself.
+
+    What it began with is won or lost by play alone; nothing is bought in or cashed out meanwhile.
+    """
+
+
 class AlreadySeated(Rejected):
     """The player has a seat at this table.
 

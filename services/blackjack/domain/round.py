@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from services.blackjack.domain import events as e
+from services.blackjack.domain import run
 from services.blackjack.domain.cards import Card, is_ace, is_natural, total
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import can_insure
@@ -180,10 +181,22 @@ def _settle(play: Play, number: int, index: int, hand: Hand, result: e.Outcome) 
     play.tell(e.HandSettled(number, index, result, hand.stake, payout(result, hand.stake)))
 
 
+def leave(play: Play, number: int) -> None:
+    """The seat's chips go back to where they came from, and the player goes."""
+    seat = play.table.seat(number)
+    if run.is_running(seat):
+        play.tell(e.RunEnded(number, "left", seat.stack))
+    play.tell(e.PlayerLeft(number, seat.player, play.table.seat(number).stack))
+
+
 def _end(play: Play) -> None:
-    """Open the seed, commit to the next, and let those go who asked to leave."""
+    """End the runs that are over, open the seed, commit to the next, and let those go who asked to
+    leave."""
+    for number, seat in play.table.seated():
+        if run.is_running(seat) and (outcome := run.verdict(play.table.rules, seat)):
+            play.tell(e.RunEnded(number, outcome, seat.stack))
     round, seed = play.table.round, play.seed
     play.tell(e.SeedRevealed(round.number, seed.secret.hex(), round.drawn, seed.successor()))
     for number, seat in play.table.seated():
         if seat.leaving:
-            play.tell(e.PlayerLeft(number, seat.player, seat.stack))
+            leave(play, number)

@@ -36,8 +36,26 @@ class Clocks(Struct, frozen=True, forbid_unknown_fields=True):
     action_seconds: Seconds | None = None
 
 
-class Ruleset(Struct, frozen=True, kw_only=True):
-    """A game, as data. Field by field the table of the published rules."""
+class Runs(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a game is played in runs: with chips brought once, up to a goal or until they are gone.
+
+    From the vault a player brings `min_stake` to `max_stake` chips, and the goal is
+    `goal_multiple` times as many. Without them a run has `granted_stake` and `granted_goal`.
+    """
+
+    min_stake: Chips
+    max_stake: Chips
+    goal_multiple: Annotated[int, Meta(ge=2, le=1000)]
+    granted_stake: Chips
+    granted_goal: Chips
+
+
+class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A game, as data. Field by field the table of the published rules.
+
+    What has a default came later: left out where it says nothing, so that the fingerprints of
+    older rules stay.
+    """
 
     name: str
     title: str
@@ -65,6 +83,8 @@ class Ruleset(Struct, frozen=True, kw_only=True):
     """False: a hand of 21 stands by itself."""
     house_edge: str
     """As published."""
+    run: Runs | None = None
+    """How the game is played in runs; null when players buy in."""
 
     def peeks_at(self, upcard: Card) -> bool:
         """Whether the dealer looks at the hole card under this upcard before play."""
@@ -122,8 +142,24 @@ def validate(ruleset: Ruleset) -> Ruleset:
         raise RulesetNonsense("Naturals settle before play only when the dealer peeks.")
     if ruleset.peek == "never" and ruleset.insurance == "before_play":
         raise RulesetNonsense("Insurance before play needs a dealer who peeks.")
+    if ruleset.run is not None:
+        _validate_runs(ruleset, ruleset.run)
+    if ruleset.peek != "never" and ruleset.insurance == "on_turn":
+        raise RulesetNonsense("Insurance on one's turn comes after the peek and could only lose.")
     if most_cards(ruleset) > 52 * ruleset.decks:
         raise RulesetNonsense(
             f"A round may need {most_cards(ruleset)} cards, the shoe has {52 * ruleset.decks}."
         )
     return ruleset
+
+
+def _validate_runs(ruleset: Ruleset, run: Runs) -> None:
+    if ruleset.bankroll != "vault":
+        raise RulesetNonsense("A run brings chips from the vault, not for the session.")
+    if run.max_stake < run.min_stake:
+        raise RulesetNonsense(f"A run cannot begin with {run.min_stake} to {run.max_stake} chips.")
+    if run.granted_goal <= run.granted_stake:
+        raise RulesetNonsense("A granted run would be won before it begins.")
+    least = min(run.min_stake, run.granted_stake)
+    if not ruleset.bets(least):
+        raise RulesetNonsense(f"A run of {least} chips would be lost before it begins.")

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from services.blackjack.domain.rejections import RulesetNonsense, UnknownRuleset
-from services.blackjack.domain.rules import BetLimits, Clocks, Ruleset, validate
+from services.blackjack.domain.rules import BetLimits, Clocks, Ruleset, Runs, validate
 
 A2G: Final = Ruleset(
     name="a2g",
@@ -71,6 +71,7 @@ CLASSIC: Final = Ruleset(
     surrender=True,
     hit_on_21=False,
     house_edge="not published",
+    run=Runs(min_stake=40, max_stake=100, goal_multiple=4, granted_stake=100, granted_goal=300),
 )
 
 EUROPEAN: Final = Ruleset(

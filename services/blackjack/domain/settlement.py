@@ -1,5 +1,8 @@
 """What a stake returns, and the ledger lines of every event that moves chips."""
 
+from collections.abc import Callable
+from typing import Any, Final
+
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural, total
 from services.blackjack.domain.table import Hand, Table
@@ -48,46 +51,12 @@ def postings(table: Table, event: e.Event) -> tuple[Posting, ...]:
 
     Buying in and cashing out have their table's leg here; the vault's leg is in the ledger.
     """
-    match event:
-        case e.BetPlaced(seat, stake) | e.HandDoubled(seat, _, stake) | e.HandSplit(seat, _, stake):
-            return _stake(table, seat, stake)
-        case e.InsuranceBought(seat, stake):
-            return _stake(table, seat, stake)
-        case e.BetWithdrawn(seat, stake):
-            return _stake(table, seat, -stake)
-        case e.HandSettled(seat, _, _, stake, payout) | e.InsuranceSettled(seat, stake, payout):
-            return _settled(table, seat, stake, payout)
-        case e.PlayerSat(_, player, chips):
-            return _brought(table, player, chips)
-        case e.ChipsBoughtIn(seat, chips):
-            return _brought(table, table.seat(seat).player, chips)
-        case e.ChipsCashedOut(seat, chips):
-            return _brought(table, table.seat(seat).player, -chips)
-        case e.PlayerLeft(_, player, chips):
-            return _brought(table, player, -chips)
-        case _:
-            return ()
-
-
-def _stake(table: Table, seat: int, stake: int) -> tuple[Posting, ...]:
-    player = table.seat(seat).player
-    return Posting(stack(table.id, player), -stake), Posting(in_play(table.id), stake)
-
-
-def _settled(table: Table, seat: int, stake: int, payout: int) -> tuple[Posting, ...]:
-    lines = (
-        Posting(stack(table.id, table.seat(seat).player), payout),
-        Posting(in_play(table.id), -stake),
-        Posting(bank(table.id), stake - payout),
-    )
-    return tuple(line for line in lines if line.amount)
-
-
-def _brought(table: Table, player: str, chips: int) -> tuple[Posting, ...]:
-    lines = [Posting(stack(table.id, player), chips)]
-    if table.rules.bankroll == "session":
-        lines.append(Posting(ISSUANCE, -chips))
-    return tuple(lines) if chips else ()
+    kind = type(event)
+    if lines := _LINES.get(kind):
+        return lines(table, event)
+    if brought := _BROUGHT.get(kind):
+        return _to_stack(table, *brought(table, event))
+    return ()
 
 
 def to_vault(table: Table, event: e.Event) -> tuple[str, int] | None:
@@ -95,16 +64,62 @@ def to_vault(table: Table, event: e.Event) -> tuple[str, int] | None:
 
     None when it moves none: the ledger's leg of buying in, cashing out and leaving.
     """
-    if table.rules.bankroll != "vault":
+    brought = _BROUGHT.get(type(event))
+    if brought is None:
         return None
-    match event:
-        case e.PlayerSat(_, player, chips):
-            return player, -chips
-        case e.ChipsBoughtIn(seat, chips):
-            return table.seat(seat).player, -chips
-        case e.ChipsCashedOut(seat, chips):
-            return table.seat(seat).player, chips
-        case e.PlayerLeft(_, player, chips) if chips:
-            return player, chips
-        case _:
-            return None
+    player, source, chips = brought(table, event)
+    return (player, -chips) if chips and source == "vault" else None
+
+
+def _stake(table: Table, seat: int, stake: int) -> tuple[Posting, ...]:
+    player = table.seat(seat).player
+    return Posting(stack(table.id, player), -stake), Posting(in_play(table.id), stake)
+
+
+def _settled(table: Table, event: e.HandSettled | e.InsuranceSettled) -> tuple[Posting, ...]:
+    stake, payout = event.stake, event.payout
+    lines = (
+        Posting(stack(table.id, table.seat(event.seat).player), payout),
+        Posting(in_play(table.id), -stake),
+        Posting(bank(table.id), stake - payout),
+    )
+    return tuple([line for line in lines if line.amount])
+
+
+def _to_stack(table: Table, player: str, source: e.Source, chips: int) -> tuple[Posting, ...]:
+    if not chips:
+        return ()
+    line = Posting(stack(table.id, player), chips)
+    return (line, Posting(ISSUANCE, -chips)) if source == "grant" else (line,)
+
+
+def _bankroll(table: Table, player: str, chips: int) -> tuple[str, e.Source, int]:
+    return player, "grant" if table.rules.bankroll == "session" else "vault", chips
+
+
+def _run_ended(table: Table, event: e.RunEnded) -> tuple[str, e.Source, int]:
+    seat = table.seat(event.seat)
+    assert seat.run is not None, "what ends has begun"
+    return seat.player, seat.run.source, -event.bankroll
+
+
+_LINES: Final[dict[type[e.Event], Callable[[Table, Any], tuple[Posting, ...]]]] = {
+    e.BetPlaced: lambda table, bet: _stake(table, bet.seat, bet.amount),
+    e.BetWithdrawn: lambda table, bet: _stake(table, bet.seat, -bet.amount),
+    e.HandDoubled: lambda table, doubled: _stake(table, doubled.seat, doubled.stake),
+    e.HandSplit: lambda table, split: _stake(table, split.seat, split.stake),
+    e.InsuranceBought: lambda table, bought: _stake(table, bought.seat, bought.stake),
+    e.HandSettled: _settled,
+    e.InsuranceSettled: _settled,
+}
+"""The lines of what happens to a stake. Found by the event's class, as in `evolve`."""
+
+_BROUGHT: Final[dict[type[e.Event], Callable[[Table, Any], tuple[str, e.Source, int]]]] = {
+    e.PlayerSat: lambda table, sat: _bankroll(table, sat.player, sat.buy_in),
+    e.ChipsBoughtIn: lambda table, b: _bankroll(table, table.seat(b.seat).player, b.amount),
+    e.ChipsCashedOut: lambda table, c: _bankroll(table, table.seat(c.seat).player, -c.amount),
+    e.PlayerLeft: lambda table, left: _bankroll(table, left.player, -left.cash_out),
+    e.RunStarted: lambda table, started: (started.player, started.source, started.stake),
+    e.RunEnded: _run_ended,
+}
+"""Who brings how many chips to a stack, from where, or takes them back there (−)."""

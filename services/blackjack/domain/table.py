@@ -25,6 +25,18 @@ class Hand(Struct, frozen=True, gc=False):
         return not self.from_split and is_natural(self.cards)
 
 
+class Run(Struct, frozen=True, gc=False):
+    """A bankroll on its way from `stake` to `goal`. Once over it has an outcome."""
+
+    number: int
+    source: e.Source
+    stake: int
+    goal: int
+    outcome: e.RunOutcome | None = None
+    bankroll: int = 0
+    """What it came to, once it is over."""
+
+
 class Seat(Struct, frozen=True, gc=False):
     """A player with a stack. After a round the hands lie open until the next one is dealt."""
 
@@ -38,6 +50,7 @@ class Seat(Struct, frozen=True, gc=False):
     leaving: bool = False
     insurance: int = 0
     hands: tuple[Hand, ...] = ()
+    run: Run | None = None
 
     @property
     def is_live(self) -> bool:
@@ -91,6 +104,8 @@ class Table(Struct, frozen=True, gc=False):
     stage: Stage
     rounds: int = 0
     """How many rounds have been opened."""
+    runs: int = 0
+    """How many runs have been started."""
 
     @property
     def round(self) -> Round:

@@ -7,15 +7,16 @@ from msgspec import UNSET, Struct, UnsetType
 
 from services.blackjack.domain.cards import Card, Cards, is_soft, total
 from services.blackjack.domain.clock import waits_for
-from services.blackjack.domain.events import Outcome
+from services.blackjack.domain.events import Outcome, RunOutcome, Source
 from services.blackjack.domain.moves import Move, legal_moves
-from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
+from services.blackjack.domain.run import bankroll
+from services.blackjack.domain.table import Betting, Closed, Hand, Round, Run, Seat, Table
 from shared.kernel.moments import moment
 
 Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
 
 
-class RoundView(Struct, frozen=True):
+class RoundView(Struct, frozen=True, gc=False):
     """The running round or, while betting, the one before. `seed` is null until it has ended."""
 
     id: str
@@ -24,7 +25,7 @@ class RoundView(Struct, frozen=True):
     seed: str | None
 
 
-class DealerView(Struct, frozen=True):
+class DealerView(Struct, frozen=True, gc=False):
     """The dealer's open cards and their total."""
 
     cards: Cards
@@ -33,7 +34,7 @@ class DealerView(Struct, frozen=True):
     soft: bool
 
 
-class HandView(Struct, frozen=True):
+class HandView(Struct, frozen=True, gc=False):
     """A hand with its total; `outcome` and `payout` come with the settlement."""
 
     hand: int
@@ -46,8 +47,25 @@ class HandView(Struct, frozen=True):
     payout: int | UnsetType = UNSET
 
 
-class SeatView(Struct, frozen=True):
-    """A seated player. While betting, `hands` are those of the round before."""
+class RunView(Struct, frozen=True, gc=False):
+    """A run: `bankroll` of it is won at `goal`. It goes back to its source when the run is over.
+
+    `bankroll` has the chips at risk in it; of a run that is over, it is what the run came to.
+    """
+
+    number: int
+    source: Source
+    stake: int
+    goal: int
+    bankroll: int
+    outcome: RunOutcome | None
+
+
+class SeatView(Struct, frozen=True, gc=False):
+    """A seated player. While betting, `hands` are those of the round before.
+
+    `run` is the running run, or the last one; only games that are played in runs have it.
+    """
 
     seat: int
     player: str
@@ -57,23 +75,24 @@ class SeatView(Struct, frozen=True):
     sits_out: bool
     leaving: bool
     hands: tuple[HandView, ...]
+    run: RunView | UnsetType = UNSET
 
 
-class Turn(Struct, frozen=True):
+class Turn(Struct, frozen=True, gc=False):
     """The hand that acts next."""
 
     seat: int
     hand: int
 
 
-class ClockView(Struct, frozen=True):
+class ClockView(Struct, frozen=True, gc=False):
     """Until when the table waits, and for what: then seats sit out, decline or stand."""
 
     kind: Literal["betting", "insurance", "action"]
     due: datetime
 
 
-class TableView(Struct, frozen=True):
+class TableView(Struct, frozen=True, gc=False):
     """A table at a version, with everything that may be done now.
 
     `next_commitment` is that of the round to bet on; a running round has its own.
@@ -111,7 +130,7 @@ def view(table: Table, version: int, position: int) -> TableView:
         round=_round(table, current) if isinstance(current, Round) else None,
         next_commitment=stage.next.commitment if isinstance(stage, Betting) else None,
         dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
-        seats=tuple(_seat(number, seat) for number, seat in table.seated()),
+        seats=tuple([_seat(table, number, seat) for number, seat in table.seated()]),
         turn=Turn(*turn) if turn else None,
         clock=_clock(table),
         legal_moves=legal_moves(table),
@@ -145,7 +164,7 @@ def _dealer(cards: tuple[Card, ...]) -> DealerView:
     return DealerView(cards, hole, total(cards), is_soft(cards))
 
 
-def _seat(number: int, seat: Seat) -> SeatView:
+def _seat(table: Table, number: int, seat: Seat) -> SeatView:
     return SeatView(
         seat=number,
         player=seat.player,
@@ -154,7 +173,14 @@ def _seat(number: int, seat: Seat) -> SeatView:
         insurance=seat.insurance,
         sits_out=seat.sits_out,
         leaving=seat.leaving,
-        hands=tuple(_hand(index, hand) for index, hand in enumerate(seat.hands)),
+        hands=tuple([_hand(index, hand) for index, hand in enumerate(seat.hands)]),
+        run=_run(table, seat, seat.run) if seat.run else UNSET,
+    )
+
+
+def _run(table: Table, seat: Seat, run: Run) -> RunView:
+    return RunView(
+        *(run.number, run.source, run.stake, run.goal, bankroll(table, seat), run.outcome)
     )
 
 

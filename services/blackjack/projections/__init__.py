@@ -9,7 +9,8 @@ from services.blackjack.projections.hands import HANDS
 from services.blackjack.projections.plays import Happened
 from services.blackjack.projections.returns import RETURNS
 from services.blackjack.projections.rounds import ROUNDS
+from services.blackjack.projections.runs import RUNS
 from services.blackjack.projections.tables import TABLES
 from shared.eventstore.projection import Projection
 
-ALL: Final[tuple[Projection[Happened], ...]] = (TABLES, ROUNDS, HANDS, RETURNS)
+ALL: Final[tuple[Projection[Happened], ...]] = (TABLES, ROUNDS, HANDS, RUNS, RETURNS)

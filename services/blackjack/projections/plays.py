@@ -11,7 +11,7 @@ from services.blackjack.domain.events import Event
 from services.blackjack.domain.table import Table
 from shared.eventstore.codec import Codec
 from shared.eventstore.loader import Loaded, Loader
-from shared.eventstore.store import EventStore, Recorded
+from shared.eventstore.store import EventStore, Fact
 
 _MOST_TABLES: Final = 20_000
 _PREFIX: Final = table_stream("")
@@ -39,7 +39,7 @@ class Plays:
         self._loader = Loader(store, codec, TABLES)
         self._tables: OrderedDict[tuple[str, str], Loaded[Table | None]] = OrderedDict()
 
-    async def open(self, house: str, records: Sequence[Recorded]) -> list[Happened]:
+    async def open(self, house: str, records: Sequence[Fact]) -> list[Happened]:
         """What consecutive records of a house say about tables."""
         happened = []
         for record in records:
@@ -55,7 +55,7 @@ class Plays:
             self._tables.popitem(last=False)
         return happened
 
-    async def _before(self, house: str, record: Recorded) -> Loaded[Table | None]:
+    async def _before(self, house: str, record: Fact) -> Loaded[Table | None]:
         """The table of a record before it: as we left it, or from the log."""
         known = self._tables.pop((house, record.stream), None)
         if known and known.version == record.version - 1:
