@@ -2,21 +2,30 @@
 
 from collections.abc import Iterator
 
-from msgspec import convert, structs
+from msgspec import convert, structs, to_builtins
 
 from services.blackjack.domain import commands as c
+from services.blackjack.domain.modifiers import (
+    InstantBust,
+    Modifier,
+    Pair,
+    RankValue,
+    ReverseBust,
+)
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.table import Table
 from shared.kernel.chips import MOST_CHIPS
 
 SEATS, HANDS = range(1, 8), range(4)
 NOBODY = "nobody"
-_PLACE = ("type", "seat", "hand")
+_PLACE = ("type", "seat", "hand", "item")
+MODIFIERS = (ReverseBust(), RankValue("7", 11), InstantBust(Pair()))
 
 
 def every_command(table: Table) -> Iterator[c.Command]:
     """Every command of every type, seat and hand, with amounts in, at and beyond the limits."""
     yield c.Close()
+    yield from map(c.ApplyModifier, MODIFIERS)
     for player in {NOBODY, table.host or NOBODY, *(seat.player for _, seat in table.seated())}:
         yield c.Deal(player)
         yield from (c.Sit(number, player, 1) for number in SEATS)
@@ -25,6 +34,9 @@ def every_command(table: Table) -> Iterator[c.Command]:
             yield simple(seat)
         for play in (c.Hit, c.Stand, c.DoubleDown, c.Split, c.Surrender):
             yield from (play(seat, hand) for hand in HANDS)
+        for item in {"nothing-such", *(item.name for item in table.rules.items)}:
+            yield c.BuyItem(seat, item)
+            yield from (c.UseItem(seat, item, hand) for hand in HANDS)
         for amount in amounts(table, seat):
             yield from (money(seat, amount) for money in (c.Bet, c.BuyIn, c.CashOut))
 
@@ -51,7 +63,7 @@ class Listed:
 
     def __contains__(self, command: c.Command) -> bool:
         fields = structs.asdict(command)
-        place = (command.__struct_config__.tag, fields.get("seat"), fields.get("hand"))
+        place = (command.__struct_config__.tag, *map(fields.get, _PLACE[1:]))
         move = self._by_place.get(place)
         if move is None or (isinstance(command, c.Sit) and command.player in self._seated):
             return False
@@ -68,8 +80,15 @@ def amounts_of(move: Move) -> range:
     return range(move.min, move.max + 1, move.step or 1)
 
 
-def as_command(move: Move, amount: int | None = None, player: str | None = None) -> c.Command:
+def as_command(
+    move: Move,
+    amount: int | None = None,
+    player: str | None = None,
+    modifier: Modifier = MODIFIERS[0],
+) -> c.Command:
     """The move as the command that it stands for, through the types of the wire."""
-    told = {"type": move.type, "seat": move.seat, "hand": move.hand, "player": move.player}
+    if move.type == "apply_modifier":
+        return convert({"type": move.type, "modifier": to_builtins(modifier)}, c.Command)
+    told = {name: getattr(move, name) for name in (*_PLACE, "player")}
     told |= {"buy_in": amount, "player": player} if move.type == "sit" else {"amount": amount}
     return convert({name: value for name, value in told.items() if value is not None}, c.Command)

@@ -16,9 +16,16 @@ from msgspec import convert
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.decide import decide, open_table
-from services.blackjack.domain.events import Event, PlayerSat, RoundOpened, SeedRevealed
+from services.blackjack.domain.events import (
+    Event,
+    PlayerSat,
+    RoundOpened,
+    SeedRevealed,
+    TableOpened,
+)
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
+from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.shoe import ALGORITHM, SealedSeed, commitment
 from services.blackjack.domain.table import Round, Table
 from shared.kernel.chips import bank, in_play, stack, vault
@@ -78,6 +85,16 @@ class Story:
 def a_table(game: str, *stacks: int, cards: str = "", **limits: Any) -> Story:
     """A table at which ada, bob, … sit with these stacks. Its next rounds get these cards."""
     opened = open_table("t", c.Open(game, host="ada", **limits), PreparedSeed("").sealed)
+    return _seated(opened, stacks, cards)
+
+
+def a_table_of(rules: Ruleset, *stacks: int, cards: str = "") -> Story:
+    """The same for a game of one's own."""
+    sealed = PreparedSeed("").sealed
+    return _seated(TableOpened("t", rules, fingerprint(rules), "ada", sealed), stacks, cards)
+
+
+def _seated(opened: TableOpened, stacks: tuple[int, ...], cards: str) -> Story:
     sits = [c.Sit(n, PLAYERS[n - 1], chips) for n, chips in enumerate(stacks, 1)]
     story = Story(evolve(None, opened), PreparedSeed(cards), log=[opened])
     return story.play(*sits)

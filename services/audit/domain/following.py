@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from services.audit.domain.books import Books
+from services.audit.domain.changes import change_faults
 from services.audit.domain.proof import Proof, prove
 from services.blackjack.domain import events as e
 from services.blackjack.domain.evolve import evolve
@@ -38,6 +39,8 @@ class Followed:
             yield from _ruleset_faults(after, event)
         else:
             yield from _posting_faults(before, event, sealed, books)
+            if isinstance(event, e.ItemBought):  # between rounds, whose proofs look at the rest
+                yield from change_faults(before, event, None)
         if self._round is not None:
             self._round[1].append(event)
             if isinstance(event, e.SeedRevealed):

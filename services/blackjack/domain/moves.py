@@ -8,7 +8,9 @@ from msgspec import Struct
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import rejections as no
 from services.blackjack.domain.clock import waits_for
+from services.blackjack.domain.modifiers import ReverseBust
 from services.blackjack.domain.settlement import insurance_price
+from services.blackjack.domain.shop import check_modifier, check_purchase, check_use
 from services.blackjack.domain.table import Closed, Hand, Round, Seat, Table
 from shared.kernel.chips import MOST_CHIPS
 from shared.kernel.rejected import Rejected
@@ -18,13 +20,15 @@ class Move(Struct, frozen=True, omit_defaults=True):
     """A legal move: a command as it stands.
 
     `min`, `max` and `step` bound the amount that a caller fills in (`amount`, `buy_in` of a
-    `sit`), `cost` is what the move takes from the stack.
+    `sit`), `cost` is what the move takes from the stack. An `apply_modifier` is the platform's,
+    which fills in any `modifier`.
     """
 
     type: str
     seat: int | None = None
     hand: int | None = None
     player: str | None = None
+    item: str | None = None
     cost: int | None = None
     min: int | None = None
     max: int | None = None
@@ -44,6 +48,12 @@ def check(table: Table, command: c.Command | c.TimeOut) -> None:
             _check_between_rounds(table, command)
         case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
             _check_seat(table, command)
+        case c.ApplyModifier():
+            check_modifier(table)
+        case c.BuyItem(number, item):
+            check_purchase(table, _occupied(table, number), item)
+        case c.UseItem(number, item, index):
+            check_use(table, *_in_turn(table, number, index), item)
         case c.TimeOut(turn):
             wait = waits_for(table)
             if wait is None or wait.turn != turn:
@@ -98,6 +108,10 @@ def _round_candidates(table: Table) -> Iterator[tuple[c.Command, Move]]:
     yield c.Split(number, index), Move("split", number, index, cost=stake)
     yield c.Surrender(number, index), Move("surrender", number, index)
     yield c.Insure(number), Move("insure", number, cost=insurance_price(seat.bet))
+    for item in dict.fromkeys(seat.items):
+        yield c.UseItem(number, item, index), Move("use_item", number, index, item=item)
+    if table.rules.modifiers:
+        yield c.ApplyModifier(ReverseBust()), Move("apply_modifier")
 
 
 def _seat_candidates(
@@ -109,6 +123,9 @@ def _seat_candidates(
             yield c.Bet(number, bets[0]), move
         yield c.WithdrawBet(number), Move("withdraw_bet", number)
         yield c.SitOut(number), Move("sit_out", number)
+        for item in table.rules.items:
+            move = Move("buy_item", number, item=item.name, cost=item.price)
+            yield c.BuyItem(number, item.name), move
     if between_rounds or not seat.is_live:
         yield c.BuyIn(number, 1), Move("buy_in", number, min=1, max=MOST_CHIPS, step=1)
         most = min(seat.stack, MOST_CHIPS)

@@ -222,3 +222,52 @@ class SurrenderNotAllowed(Rejected):
 
     Only some rulesets have surrender, and there only as the first decision.
     """
+
+
+class NoModifiers(Rejected):
+    """This game is played without modifiers.
+
+    The ruleset says whether the platform may apply them.
+    """
+
+
+class ModifierTooLate(Rejected):
+    """The round takes no modifier any more.
+
+    The platform applies one a round at most, after the naturals and before the first decision.
+    """
+
+
+class UnknownItem(Rejected):
+    """The shop does not have it.
+
+    The table's ruleset has its catalogue, `items`; some games have none.
+    """
+
+
+class ShopClosed(Rejected):
+    """Items are bought before betting.
+
+    The shop is open between rounds, to seats without a bet.
+    """
+
+
+class HandsFull(Rejected):
+    """The seat holds as many items as it may.
+
+    Use one on your turn to make room.
+    """
+
+
+class ItemNotHeld(Rejected):
+    """The seat has no such item.
+
+    The table's view lists the items of each seat; `buy_item` gets one before betting.
+    """
+
+
+class ItemUseless(Rejected):
+    """The item would do nothing now.
+
+    A redraw needs a card that was drawn by a hit; a hand needs one shield only.
+    """

@@ -1,21 +1,28 @@
 """What a stake returns, and the ledger lines of every event that moves chips."""
 
 from services.blackjack.domain import events as e
-from services.blackjack.domain.cards import Cards, is_natural, total
+from services.blackjack.domain.cards import Cards, is_natural
+from services.blackjack.domain.modifiers import Modifiers, scoring
 from services.blackjack.domain.table import Hand, Table
 from shared.kernel.chips import ISSUANCE, Posting, bank, half, in_play, stack
 
 
-def outcome(hand: Hand, dealer: Cards) -> e.Outcome:
+def outcome(hand: Hand, dealer: Cards, modifiers: Modifiers = ()) -> e.Outcome:
     """How a hand that was neither bust nor surrendered fares against the dealer's final cards."""
     if is_natural(dealer):
         return "push" if hand.is_natural else "loss"
     if hand.is_natural:
         return "natural"
-    ours, theirs = total(hand.cards), total(dealer)
-    if theirs > 21 or ours > theirs:
+    count = scoring(modifiers)
+    ours, theirs = count.total(hand.cards), count.total(dealer)
+    if theirs > count.limit or ours > theirs:
         return "win"
     return "push" if ours == theirs else "loss"
+
+
+def bust_outcome(hand: Hand, modifiers: Modifiers) -> e.Outcome:
+    """What a bust of this hand comes to."""
+    return "push" if hand.shielded or scoring(modifiers).reverse_bust else "bust"
 
 
 def payout(outcome: e.Outcome, stake: int) -> int:
@@ -57,6 +64,9 @@ def postings(table: Table, event: e.Event) -> tuple[Posting, ...]:
             return _stake(table, seat, -stake)
         case e.HandSettled(seat, _, _, stake, payout) | e.InsuranceSettled(seat, stake, payout):
             return _settled(table, seat, stake, payout)
+        case e.ItemBought(seat, _, price):
+            stack_account = stack(table.id, table.seat(seat).player)
+            return Posting(stack_account, -price), Posting(bank(table.id), price)
         case e.PlayerSat(_, player, chips):
             return _brought(table, player, chips)
         case e.ChipsBoughtIn(seat, chips):

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural
+from services.blackjack.domain.modifiers import Modifiers
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
@@ -19,6 +20,8 @@ class Hand(Struct, frozen=True, gc=False):
     from_split: bool = False
     outcome: e.Outcome | None = None
     payout: int = 0
+    shielded: bool = False
+    """Whether a bust is a push."""
 
     @property
     def is_natural(self) -> bool:
@@ -38,6 +41,8 @@ class Seat(Struct, frozen=True, gc=False):
     leaving: bool = False
     insurance: int = 0
     hands: tuple[Hand, ...] = ()
+    items: tuple[str, ...] = ()
+    """The names of those bought and not used yet."""
 
     @property
     def is_live(self) -> bool:
@@ -61,6 +66,10 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
     offers: tuple[int, ...] = ()
     seed: str | None = None
     """In hex, once revealed."""
+    modifiers: Modifiers = ()
+    """By which hands are counted: those of the table, then those of the round as they came."""
+    modified: bool = False
+    """Whether the platform has applied its one."""
 
 
 class Betting(Struct, frozen=True, gc=False, tag="betting"):

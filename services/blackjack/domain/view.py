@@ -5,9 +5,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
-from services.blackjack.domain.cards import Card, Cards, is_soft, total
+from services.blackjack.domain.cards import Card, Cards
 from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.events import Outcome
+from services.blackjack.domain.modifiers import Modifiers, Scoring, scoring
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
 from shared.kernel.moments import moment
@@ -34,7 +35,8 @@ class DealerView(Struct, frozen=True):
 
 
 class HandView(Struct, frozen=True):
-    """A hand with its total; `outcome` and `payout` come with the settlement."""
+    """A hand with its total, all modifiers included. `outcome` and `payout` come with the
+    settlement, `shielded` with an item."""
 
     hand: int
     cards: Cards
@@ -42,12 +44,14 @@ class HandView(Struct, frozen=True):
     soft: bool
     stake: int
     status: Literal["playing", "stood", "settled"]
+    shielded: bool | UnsetType = UNSET
     outcome: Outcome | UnsetType = UNSET
     payout: int | UnsetType = UNSET
 
 
 class SeatView(Struct, frozen=True):
-    """A seated player. While betting, `hands` are those of the round before."""
+    """A seated player. While betting, `hands` are those of the round before. `items` are bought
+    and not used yet."""
 
     seat: int
     player: str
@@ -56,6 +60,7 @@ class SeatView(Struct, frozen=True):
     insurance: int
     sits_out: bool
     leaving: bool
+    items: tuple[str, ...]
     hands: tuple[HandView, ...]
 
 
@@ -79,6 +84,9 @@ class TableView(Struct, frozen=True):
     `next_commitment` is that of the round to bet on; a running round has its own.
 
     `version` is the number of its events, `position` the place of the last of them in the log.
+
+    By `modifiers` all totals here are counted: those of the table, then those of the round shown,
+    as they came. Of two that say something else of one thing, the later wins.
     """
 
     id: str
@@ -89,6 +97,7 @@ class TableView(Struct, frozen=True):
     host: str | None
     round: RoundView | None
     next_commitment: str | None
+    modifiers: Modifiers
     dealer: DealerView | None
     seats: tuple[SeatView, ...]
     turn: Turn | None
@@ -101,6 +110,8 @@ def view(table: Table, version: int, position: int) -> TableView:
     stage = table.stage
     current = stage.last if isinstance(stage, Betting) else stage
     turn = table.turn() if isinstance(stage, Round) and not stage.offers else None
+    modifiers = current.modifiers if isinstance(current, Round) else table.rules.environment
+    count = scoring(modifiers)
     return TableView(
         id=table.id,
         ruleset=table.rules.name,
@@ -110,8 +121,9 @@ def view(table: Table, version: int, position: int) -> TableView:
         host=table.host,
         round=_round(table, current) if isinstance(current, Round) else None,
         next_commitment=stage.next.commitment if isinstance(stage, Betting) else None,
-        dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
-        seats=tuple(_seat(number, seat) for number, seat in table.seated()),
+        modifiers=modifiers,
+        dealer=_dealer(current.dealer, count) if isinstance(current, Round) else None,
+        seats=tuple(_seat(number, seat, count) for number, seat in table.seated()),
         turn=Turn(*turn) if turn else None,
         clock=_clock(table),
         legal_moves=legal_moves(table),
@@ -140,12 +152,12 @@ def _round(table: Table, round: Round) -> RoundView:
     return RoundView(table.round_id(), round.number, round.sealed.commitment, round.seed)
 
 
-def _dealer(cards: tuple[Card, ...]) -> DealerView:
+def _dealer(cards: tuple[Card, ...], count: Scoring) -> DealerView:
     hole: Literal["face_down", "revealed"] = "face_down" if len(cards) == 1 else "revealed"
-    return DealerView(cards, hole, total(cards), is_soft(cards))
+    return DealerView(cards, hole, count.total(cards), count.is_soft(cards))
 
 
-def _seat(number: int, seat: Seat) -> SeatView:
+def _seat(number: int, seat: Seat, count: Scoring) -> SeatView:
     return SeatView(
         seat=number,
         player=seat.player,
@@ -154,19 +166,21 @@ def _seat(number: int, seat: Seat) -> SeatView:
         insurance=seat.insurance,
         sits_out=seat.sits_out,
         leaving=seat.leaving,
-        hands=tuple(_hand(index, hand) for index, hand in enumerate(seat.hands)),
+        items=seat.items,
+        hands=tuple(_hand(index, hand, count) for index, hand in enumerate(seat.hands)),
     )
 
 
-def _hand(index: int, hand: Hand) -> HandView:
+def _hand(index: int, hand: Hand, count: Scoring) -> HandView:
     settled = hand.outcome is not None
     return HandView(
         hand=index,
         cards=hand.cards,
-        total=total(hand.cards),
-        soft=is_soft(hand.cards),
+        total=count.total(hand.cards),
+        soft=count.is_soft(hand.cards),
         stake=hand.stake,
         status=hand.status,
+        shielded=hand.shielded or UNSET,
         outcome=hand.outcome if hand.outcome is not None else UNSET,
         payout=hand.payout if settled else UNSET,
     )
