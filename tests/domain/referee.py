@@ -20,12 +20,12 @@ def watch(table: Table, event: e.Event) -> None:
         case e.HandSettled():
             _watch_settlement(table, event)
         case e.CardDealt(seat, hand) | e.CardRedrawn(seat, hand) | e.HandStood(seat, hand):
-            held, changes = table.seat(seat).hands[hand], table.round.modifiers
+            held, changes = table.seat(seat).hands[hand], table.modifiers
             fell = _best(held.cards, changes) > _limit(changes)
             assert _natural(held.cards) or not fell, "a bust hand goes on"
         case e.DealerDrew(drawn):
             before = [*table.round.dealer, *drawn]
-            totals = [_best(before[:-n], table.round.modifiers) for n in range(1, len(drawn) + 1)]
+            totals = [_best(before[:-n], table.modifiers) for n in range(1, len(drawn) + 1)]
             assert max(totals) < 17
         case e.ItemBought(seat, name, price):
             assert price == {item.name: item.price for item in table.rules.items}[name]
@@ -48,7 +48,7 @@ def _watch_settlement(table: Table, event: e.HandSettled) -> None:
     hand, dealer = table.seat(event.seat).hands[event.hand], table.round.dealer
     assert event.stake == hand.stake
     early = event.outcome in ("bust", "surrender") or len(dealer) == 1
-    changes = table.round.modifiers
+    changes = table.modifiers
     allowed = _early_outcomes(hand, changes) if early else {_outcome(hand, dealer, changes)}
     assert event.outcome in allowed, f"{event} of {hand} against {dealer}"
 
@@ -102,7 +102,7 @@ def _watch_the_end(table: Table) -> None:
     hands = [hand for _, seat in table.seated() for hand in seat.hands]
     assert all(hand.status == "settled" for hand in hands)
     assert all(seat.insurance == 0 for _, seat in table.seated())
-    dealer, changes = table.round.dealer, table.round.modifiers
+    dealer, changes = table.round.dealer, table.modifiers
     if m.ReverseBust() in changes or any(hand.shielded for hand in hands):
         hands = [hand for hand in hands if hand.outcome != "push"]  # it may have been a bust
         assert all(hand.outcome != "bust" or not hand.shielded for hand in hands)

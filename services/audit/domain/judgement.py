@@ -15,7 +15,7 @@ from services.blackjack.domain.settlement import (
     outcome,
     payout,
 )
-from services.blackjack.domain.table import Hand, Round, Table
+from services.blackjack.domain.table import Hand, Table
 
 
 def misjudged(table: Table, events: Sequence[e.Event]) -> Iterator[str]:
@@ -38,7 +38,7 @@ def misjudged(table: Table, events: Sequence[e.Event]) -> Iterator[str]:
             case e.HoleCardRevealed(card):
                 needed = _needs_dealer(table) and not is_natural((*table.round.dealer, card))
             case e.SeedRevealed():
-                yield from _drawn(table.round, needed)
+                yield from _drawn(table, needed)
         table = evolve(table, event)
 
 
@@ -55,7 +55,7 @@ def _settled(table: Table, event: e.HandSettled) -> Iterator[str]:
 
 def _possible(table: Table, hand: Hand) -> list[e.Outcome]:
     """How the hand may be settled now; before the dealer's turn, only what is certain."""
-    dealer, modifiers = table.round.dealer, table.round.modifiers
+    dealer, modifiers = table.round.dealer, table.modifiers
     count = scoring(modifiers)
     if len(dealer) > 1 and is_natural(dealer):
         return [outcome(hand, dealer)]
@@ -78,9 +78,9 @@ def _needs_dealer(table: Table) -> bool:
     )
 
 
-def _drawn(round: Round, needed: bool) -> Iterator[str]:
+def _drawn(table: Table, needed: bool) -> Iterator[str]:
     """The dealer draws to 17, if a hand needs it and not one card further."""
-    dealer, modifiers = round.dealer, round.modifiers
+    dealer, modifiers = table.round.dealer, table.modifiers
     total, drew = scoring(modifiers).total, len(dealer) > 2
     if drew and not needed:
         yield "The dealer drew, though no hand needed it."

@@ -23,17 +23,17 @@ def sentences(table: Table, event: e.Event) -> Iterator[str]:
         case e.HandsDealt(hands, upcard):
             yield f"The dealer shows {spoken(upcard)}."
             for number, first, second in hands:
-                held = _worth((first, second), table.round.modifiers)
+                held = _worth((first, second), table.modifiers)
                 yield f"{table.seat(number).player} holds {held}."
         case e.DealerPeeked(natural):
             yield f"The dealer looks at the hole card: {'a' if natural else 'no'} natural."
         case e.HoleCardRevealed(card):
             dealer = (*table.round.dealer, card)
-            comes_to = _total(dealer, table.round.modifiers)
+            comes_to = _total(dealer, table.modifiers)
             yield f"The dealer turns over {spoken(card)}: {comes_to}."
         case e.DealerDrew(cards):
             dealer = table.round.dealer + cards
-            comes_to = _total(dealer, table.round.modifiers)
+            comes_to = _total(dealer, table.modifiers)
             yield f"The dealer draws {spoken_cards(cards)}: {comes_to}."
         case e.RoundOpened(commitment=commitment):
             begin = commitment[:8]
@@ -56,13 +56,13 @@ def _of_a_hand(table: Table, event: e.HandEvent) -> Iterator[str]:
     who = _whose(seat, event.hand)
     match event:
         case e.CardDealt(card=card):
-            comes_to = _total((*hand.cards, card), table.round.modifiers)
+            comes_to = _total((*hand.cards, card), table.modifiers)
             yield f"{who} {_draws(seat, hand)} {spoken(card)}: {comes_to}."
         case e.HandStood():
             if hand.is_natural:
                 yield f"{who} waits for the dealer with a natural."
             elif not _is_doubled(seat, hand):
-                yield f"{who} stands on {points(hand.cards, table.round.modifiers)}."
+                yield f"{who} stands on {points(hand.cards, table.modifiers)}."
         case e.HandDoubled(stake=stake):
             yield f"{who} doubles down with {stake} more: {hand.stake + stake} at stake."
         case e.HandSplit(stake=stake):
@@ -85,7 +85,7 @@ def _of_items(table: Table, event: e.ItemEvent) -> Iterator[str]:
         case e.CardRedrawn(number, index, card):
             seat = table.seat(number)
             *kept, old = seat.hands[index].cards
-            comes_to = _total((*kept, card), table.round.modifiers)
+            comes_to = _total((*kept, card), table.modifiers)
             yield f"{spoken(old).capitalize()} goes, {spoken(card)} comes instead: {comes_to}."
 
 

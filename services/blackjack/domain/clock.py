@@ -33,14 +33,12 @@ def waits_for(table: Table) -> Wait | None:
         case Round(offers=offers, since=since) if offers and clock.insurance_seconds:
             due = since + 1000 * clock.insurance_seconds
             return Wait("insurance", f"{table.rounds}.insurance", due)
-        case Round(offers=(), since=since, modifiers=modifiers) if clock.action_seconds and (
-            turn := table.turn()
-        ):
+        case Round(offers=(), since=since) if clock.action_seconds and (turn := table.turn()):
             number, index = turn
             hands = table.seat(number).hands
             place = f"{number}.{len(hands)}.{index}.{len(hands[index].cards)}"
-            if modifiers:  # each of them gives the turn its full time anew
-                place += f".{len(modifiers)}"
+            if table.modifiers:  # each of them gives the turn its full time anew
+                place += f".{len(table.modifiers)}"
             due = since + 1000 * clock.action_seconds
             return Wait("action", f"{table.rounds}.{place}", due)
         case _:

@@ -66,13 +66,9 @@ def _hand_split(table: Table, event: e.HandSplit, at: int) -> Table:
 def _round_opened(table: Table, event: e.RoundOpened, at: int) -> Table:
     assert isinstance(table.stage, Betting), "a round follows bets"
     sealed = table.stage.next
-    stage = Round(
-        number=event.number,
-        sealed=sealed,
-        client_seeds=event.client_seeds,
-        modifiers=table.rules.environment,
-    )
-    return replace(table, stage=stage, rounds=event.number)
+    stage = Round(number=event.number, sealed=sealed, client_seeds=event.client_seeds)
+    modifiers = table.rules.environment
+    return replace(table, stage=stage, rounds=event.number, modifiers=modifiers)
 
 
 def _hands_dealt(table: Table, event: e.HandsDealt, at: int) -> Table:
@@ -88,9 +84,8 @@ def _hands_dealt(table: Table, event: e.HandsDealt, at: int) -> Table:
 def _modifier_applied(table: Table, event: e.ModifierApplied, at: int) -> Table:
     """What is to be decided has changed: whoever decides it has the full time again."""
     round = table.round
-    modifiers = (*round.modifiers, event.modifier)
-    modified = round.modified or event.seat is None
-    return replace(table, stage=replace(round, modifiers=modifiers, modified=modified, since=at))
+    stage = replace(round, modified=round.modified or event.seat is None, since=at)
+    return replace(table, stage=stage, modifiers=(*table.modifiers, event.modifier))
 
 
 def _item_bought(table: Table, event: e.ItemBought, at: int) -> Table:
@@ -272,6 +267,7 @@ def _opened(event: e.Event) -> Table:
         host=event.host,
         seats=(None,) * rules.seats,
         stage=Betting(next=event.next),
+        modifiers=rules.environment,
     )
 
 

@@ -1,7 +1,7 @@
 """What becomes of hands by themselves, as they are counted in this round."""
 
 from services.blackjack.domain.cards import is_ace
-from services.blackjack.domain.modifiers import scoring
+from services.blackjack.domain.modifiers import PLAIN, scoring
 from services.blackjack.domain.table import Hand, Table
 
 
@@ -21,13 +21,15 @@ def stands_by_itself(table: Table, hand: Hand) -> bool:
         return False
     if hand.from_split and is_ace(hand.cards[0]):
         return True
-    count = scoring(table.round.modifiers)
-    return not table.rules.hit_on_21 and count.total(hand.cards) == count.limit
+    if table.rules.hit_on_21:
+        return False
+    count = scoring(table.modifiers) if table.modifiers else PLAIN
+    return count.total(hand.cards) == count.limit
 
 
 def fallen_hands(table: Table) -> list[tuple[int, int, Hand]]:
     """The live hands that bust by the modifiers alone. A natural, by printed ranks, never does."""
-    modifiers = table.round.modifiers
+    modifiers = table.modifiers
     if not modifiers:
         return []
     count = scoring(modifiers)

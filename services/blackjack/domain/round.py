@@ -6,7 +6,7 @@ from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Card, is_natural
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.hands import fallen_hands, live_hands, stands_by_itself
-from services.blackjack.domain.modifiers import scoring
+from services.blackjack.domain.modifiers import PLAIN, scoring
 from services.blackjack.domain.moves import can_insure
 from services.blackjack.domain.settlement import (
     bust_outcome,
@@ -93,7 +93,8 @@ def peek(play: Play) -> None:
     for number, seat in play.table.seated():
         if seat.hands and seat.hands[0].is_natural:
             _natural(play, number, seat.hands[0])
-    bust_the_fallen(play)
+    if rules.environment:
+        bust_the_fallen(play)
     advance(play)
 
 
@@ -115,8 +116,9 @@ def advance(play: Play) -> None:
 
 def settle_a_bust(play: Play, number: int, index: int) -> None:
     """After a card from a decision: a bust is settled at once."""
-    hand, modifiers = play.table.seat(number).hands[index], play.table.round.modifiers
-    count = scoring(modifiers)
+    table = play.table
+    hand, modifiers = table.seat(number).hands[index], table.modifiers
+    count = scoring(modifiers) if modifiers else PLAIN
     if count.total(hand.cards) > count.limit:
         _settle(play, number, index, hand, bust_outcome(hand, modifiers))
 
@@ -124,7 +126,7 @@ def settle_a_bust(play: Play, number: int, index: int) -> None:
 def bust_the_fallen(play: Play) -> None:
     """After the modifiers have changed: hands that bust by them alone are settled at once."""
     for number, index, hand in fallen_hands(play.table):
-        _settle(play, number, index, hand, bust_outcome(hand, play.table.round.modifiers))
+        _settle(play, number, index, hand, bust_outcome(hand, play.table.modifiers))
 
 
 def _natural(play: Play, number: int, hand: Hand) -> None:
@@ -158,7 +160,7 @@ def _dealer(play: Play) -> None:
 
 def _draw_to_17(play: Play) -> None:
     dealer, drawn, shoe = play.table.round.dealer, play.table.round.drawn, play.shoe()
-    cards, total = dealer, scoring(play.table.round.modifiers).total
+    cards, total = dealer, scoring(play.table.modifiers).total
     while total(cards) < 17:
         cards = (*cards, shoe[drawn + len(cards) - len(dealer)])
     if len(cards) > len(dealer):
@@ -172,7 +174,8 @@ def _settle_insurance(play: Play, natural: bool) -> None:
 
 
 def _settle_hands(play: Play, live: list[tuple[int, int, Hand]]) -> None:
-    dealer, modifiers = play.table.round.dealer, play.table.round.modifiers
+    table = play.table
+    dealer, modifiers = table.round.dealer, table.modifiers
     for number, index, hand in live:
         _settle(play, number, index, hand, outcome(hand, dealer, modifiers))
 

@@ -2,7 +2,7 @@
 
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural
-from services.blackjack.domain.modifiers import Modifiers, scoring
+from services.blackjack.domain.modifiers import PLAIN, Modifiers, scoring
 from services.blackjack.domain.table import Hand, Table
 from shared.kernel.chips import ISSUANCE, Posting, bank, half, in_play, stack
 
@@ -13,7 +13,7 @@ def outcome(hand: Hand, dealer: Cards, modifiers: Modifiers = ()) -> e.Outcome:
         return "push" if hand.is_natural else "loss"
     if hand.is_natural:
         return "natural"
-    count = scoring(modifiers)
+    count = scoring(modifiers) if modifiers else PLAIN
     ours, theirs = count.total(hand.cards), count.total(dealer)
     if theirs > count.limit or ours > theirs:
         return "win"
@@ -30,14 +30,14 @@ def payout(outcome: e.Outcome, stake: int) -> int:
     match outcome:
         case "win":
             return 2 * stake
+        case "loss" | "bust":
+            return 0
         case "push":
             return stake
         case "natural":
             return stake + half(3 * stake)
         case "surrender":
             return half(stake)
-        case "loss" | "bust":
-            return 0
 
 
 def insurance_price(bet: int) -> int:

@@ -66,10 +66,8 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
     offers: tuple[int, ...] = ()
     seed: str | None = None
     """In hex, once revealed."""
-    modifiers: Modifiers = ()
-    """By which hands are counted: those of the table, then those of the round as they came."""
     modified: bool = False
-    """Whether the platform has applied its one."""
+    """Whether the platform has applied its modifier."""
 
 
 class Betting(Struct, frozen=True, gc=False, tag="betting"):
@@ -100,6 +98,9 @@ class Table(Struct, frozen=True, gc=False):
     stage: Stage
     rounds: int = 0
     """How many rounds have been opened."""
+    modifiers: Modifiers = ()
+    """By which hands are counted: the environment, then those of the running round, or the last,
+    as they came."""
 
     @property
     def round(self) -> Round:

@@ -110,8 +110,7 @@ def view(table: Table, version: int, position: int) -> TableView:
     stage = table.stage
     current = stage.last if isinstance(stage, Betting) else stage
     turn = table.turn() if isinstance(stage, Round) and not stage.offers else None
-    modifiers = current.modifiers if isinstance(current, Round) else table.rules.environment
-    count = scoring(modifiers)
+    count = scoring(table.modifiers)
     return TableView(
         id=table.id,
         ruleset=table.rules.name,
@@ -121,7 +120,7 @@ def view(table: Table, version: int, position: int) -> TableView:
         host=table.host,
         round=_round(table, current) if isinstance(current, Round) else None,
         next_commitment=stage.next.commitment if isinstance(stage, Betting) else None,
-        modifiers=modifiers,
+        modifiers=table.modifiers,
         dealer=_dealer(current.dealer, count) if isinstance(current, Round) else None,
         seats=tuple(_seat(number, seat, count) for number, seat in table.seated()),
         turn=Turn(*turn) if turn else None,
