@@ -46,12 +46,15 @@ class Seats:
         assert not self.state
         recorded = data["ruleset"]
         rules = RULES[recorded["name"]] | {n: recorded[n] for n in ("bet", "clock", "seats")}
+        rules |= {n: recorded[n] for n in ("environment", "items") if n in recorded}
+        assert rules.get("modifiers") or "environment" not in rules
         assert rules["seats"] <= RULES[recorded["name"]]["seats"]
         assert {name: recorded[name] for name in rules} == rules
         self.state = {
             "id": data["table"], "name": recorded["name"], "rules": rules, "host": data["host"],
             "phase": "betting", "seats": {}, "round": None, "offers": [], "turn": None,
             "arrivals": 0, "next": data["next"]["commitment"], "since": None, "clock": None,
+            "changes": rules.get("environment", []),
         }  # fmt: skip
 
     def _table_closed(self, data: Json) -> None:
@@ -78,7 +81,7 @@ class Seats:
         state["seats"][number] = {
             "player": data["player"], "stack": data["buy_in"], "bet": 0, "insurance": 0,
             "sits_out": False, "leaving": False, "hands": [], "client_seed": None,
-            "since": state["arrivals"],
+            "since": state["arrivals"], "items": [],
         }  # fmt: skip
         return self._brings(number, data["buy_in"])
 

@@ -18,6 +18,10 @@ def change_faults(table: Table, event: e.Event, before: e.Event | None) -> Itera
     A modifier must be allowed when it comes, an effect must be that of the item just used, and
     hands that bust by a modifier alone must be settled before anything else happens to them.
     """
+    effects = e.ModifierApplied | e.CardRedrawn | e.HandShielded
+    if isinstance(before, e.ItemUsed) and not isinstance(event, effects):
+        yield f"Seat {before.seat} used {before.item} without any effect."
+    yield from _fallen_faults(table, event)
     match event:
         case e.ModifierApplied(modifier, seat):
             if seat is None:
@@ -34,11 +38,20 @@ def change_faults(table: Table, event: e.Event, before: e.Event | None) -> Itera
             yield from _effect_faults(table, before, Redraw(), seat)
         case e.HandShielded(seat):
             yield from _effect_faults(table, before, Shield(), seat)
-        case e.CardDealt() | e.HandDoubled() | e.HandSplit() | e.HandStood():
-            if not table.seat(event.seat).hands[event.hand].is_natural:
-                for number, index, fallen in fallen_hands(table):
-                    whose = f"The {ORDINALS[index]} hand of seat {number}"
-                    yield f"{whose}, {spoken_cards(fallen.cards)}, should have been bust before."
+
+
+def _fallen_faults(table: Table, event: e.Event) -> Iterator[str]:
+    """Hands that bust by the modifiers alone, and are there when the play goes on."""
+    match event:
+        case e.HandStood(seat, hand) if table.seat(seat).hands[hand].is_natural:
+            return  # naturals are dealt with before the modifiers come into effect
+        case (
+            e.CardDealt() | e.HandDoubled() | e.HandSplit() | e.HandStood() | e.ItemUsed()
+            | e.ModifierApplied()
+        ):  # fmt: skip
+            for number, index, fallen in fallen_hands(table):
+                whose = f"The {ORDINALS[index]} hand of seat {number}"
+                yield f"{whose}, {spoken_cards(fallen.cards)}, should have been bust before."
 
 
 def _refused(table: Table, command: c.Command) -> Iterator[str]:
