@@ -111,7 +111,8 @@ def _open(router: APIRouter, tables: Tables) -> None:
         """Open a table under an id of your choice. Safe to repeat.
 
         `bet` and `seats` override the limits of the ruleset; `host` is who deals where the host
-        deals, otherwise the first to sit.
+        deals, otherwise the first to sit. Where the game has modifiers, `environment` are those of
+        every round; where it has a shop, `items` is what it sells instead.
         """
         command = await decoded(request, decoder)
         opened = await tables.open(cause(caller, header_map(request.scope)), table, command)
