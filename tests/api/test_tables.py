@@ -205,3 +205,36 @@ def test_a_closed_table_gives_everything_back_and_takes_no_more(house: House) ->
     assert [house.balance(f"player/{player}/vault") for player in ("ada", "bob")] == [1000, 1000]
     refused = house.play("oak", "sit", seat=1, player="ada", buy_in=10)
     assert (refused.status_code, refused.json()["type"]) == (409, "/problems/table-closed")
+
+
+def test_a_table_with_an_environment_a_modifier_and_items(house: House) -> None:
+    """Opened, bought, applied and used over the wire; the view's totals include it all."""
+    changes = [{"type": "rank_value", "rank": r, "value": 7} for r in "23456789TJQK"]
+    charm = {"name": "charm", "price": 3, "effect": {"type": "shield"}}
+    game = {"environment": [*changes, {"type": "fixed_ace", "value": 7}], "items": [charm]}
+    house.grant("ada", 1000)
+    assert house.open("oak", "a2g", environment=changes).status_code == 422
+    assert house.open("oak", "classic", **game).status_code == 201
+    assert house.open("oak", "classic", **game).status_code == 200
+    house.do("oak", "sit", seat=1, player="ada", buy_in=1000)
+    bought = house.do("oak", "buy_item", seat=1, item="charm")["table"]
+    assert (bought["seats"][0]["stack"], bought["seats"][0]["items"]) == (997, ["charm"])
+    table = house.do("oak", "bet", seat=1, amount=20)["table"]
+    while table["phase"] != "player_turn":  # naturals are over at once
+        table = house.do("oak", "bet", seat=1, amount=20)["table"]
+    assert table["modifiers"] == game["environment"]
+    assert table["seats"][0]["hands"][0]["total"] == 14
+    moves = {move["type"]: move for move in table["legal_moves"]}
+    assert moves["use_item"] == {"type": "use_item", "seat": 1, "hand": 0, "item": "charm"}
+    assert moves["apply_modifier"] == {"type": "apply_modifier"}
+
+    house.do("oak", "apply_modifier", modifier={"type": "bust_limit", "limit": 20})
+    used = house.do("oak", "use_item", seat=1, item="charm")["table"]
+    bust = house.do("oak", "hit", seat=1)["table"]
+
+    assert used["seats"][0]["hands"][0]["shielded"] is True
+    assert bust["seats"][0]["hands"][0]["outcome"] == "push"
+    again = house.play("oak", "apply_modifier", modifier={"type": "reverse_bust"})
+    assert again.json()["type"] == "/problems/no-round"
+    nonsense = house.play("oak", "apply_modifier", modifier={"type": "see_the_hole_card"})
+    assert nonsense.status_code == 422

@@ -2,21 +2,30 @@
 
 from collections.abc import Iterator
 
-from msgspec import convert, structs
+from msgspec import convert, structs, to_builtins
 
 from services.blackjack.domain import commands as c
+from services.blackjack.domain.modifiers import (
+    InstantBust,
+    Modifier,
+    Pair,
+    RankValue,
+    ReverseBust,
+)
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.table import Table
 from shared.kernel.chips import MOST_CHIPS
 
 SEATS, HANDS = range(1, 8), range(4)
 NOBODY = "nobody"
-_PLACE = ("type", "seat", "hand")
+_PLACE = ("type", "seat", "hand", "item")
+MODIFIERS = (ReverseBust(), RankValue("7", 11), InstantBust(Pair()))
 
 
 def every_command(table: Table) -> Iterator[c.Command]:
     """Every command of every type, seat and hand, with amounts in, at and beyond the limits."""
     yield c.Close()
+    yield from map(c.ApplyModifier, MODIFIERS)
     for player in {NOBODY, table.host or NOBODY, *(seat.player for _, seat in table.seated())}:
         yield c.Deal(player)
         yield from (c.Sit(number, player, 1) for number in SEATS)
@@ -27,6 +36,9 @@ def every_command(table: Table) -> Iterator[c.Command]:
             yield simple(seat)
         for play in (c.Hit, c.Stand, c.DoubleDown, c.Split, c.Surrender):
             yield from (play(seat, hand) for hand in HANDS)
+        for item in {"nothing-such", *(item.name for item in table.rules.items)}:
+            yield c.BuyItem(seat, item)
+            yield from (c.UseItem(seat, item, hand) for hand in HANDS)
         for amount in amounts(table, seat):
             yield from (money(seat, amount) for money in (c.Bet, c.BuyIn, c.CashOut))
 
@@ -60,9 +72,9 @@ class Listed:
 
     def __contains__(self, command: c.Command) -> bool:
         fields = structs.asdict(command)
-        tag = command.__struct_config__.tag
         granted = isinstance(command, c.StartRun) and command.stake is None
-        move = self._by_place.get((tag, fields.get("seat"), fields.get("hand"), granted))
+        place = (command.__struct_config__.tag, *map(fields.get, _PLACE[1:]), granted)
+        move = self._by_place.get(place)
         if move is None:
             return False
         if isinstance(command, c.Sit | c.StartRun) and move.player is None:
@@ -86,9 +98,16 @@ def amounts_of(move: Move) -> range:
     return range(move.min, move.max + 1, move.step or 1)
 
 
-def as_command(move: Move, amount: int | None = None, player: str | None = None) -> c.Command:
+def as_command(
+    move: Move,
+    amount: int | None = None,
+    player: str | None = None,
+    modifier: Modifier = MODIFIERS[0],
+) -> c.Command:
     """The move as the command that it stands for, through the types of the wire."""
-    told = {"type": move.type, "seat": move.seat, "hand": move.hand, "player": move.player}
+    if move.type == "apply_modifier":
+        return convert({"type": move.type, "modifier": to_builtins(modifier)}, c.Command)
+    told = {name: getattr(move, name) for name in (*_PLACE, "player")}
     match move.type:
         case "sit":
             told |= {"buy_in": amount, "player": player}

@@ -24,10 +24,11 @@ from services.blackjack.domain.events import (
     RoundOpened,
     RunStarted,
     SeedRevealed,
+    TableOpened,
 )
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
-from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.shoe import ALGORITHM, SealedSeed, commitment
 from services.blackjack.domain.table import Round, Table
 from shared.kernel.chips import bank, in_play, stack, vault
@@ -92,6 +93,16 @@ def a_table(game: str, *stacks: int, cards: str = "", **limits: Any) -> Story:
     opened = open_table("t", c.Open(game, host="ada", **limits), PreparedSeed("").sealed)
     if stacks:
         opened = replace(opened, ruleset=endless(opened.ruleset))
+    return _seated(opened, stacks, cards)
+
+
+def a_table_of(rules: Ruleset, *stacks: int, cards: str = "") -> Story:
+    """The same for a game of one's own."""
+    rules, sealed = endless(rules), PreparedSeed("").sealed
+    return _seated(TableOpened("t", rules, fingerprint(rules), "ada", sealed), stacks, cards)
+
+
+def _seated(opened: TableOpened, stacks: tuple[int, ...], cards: str) -> Story:
     players = list(zip(count(1), PLAYERS, stacks, strict=False))
     sits: list[AnyCommand] = [c.Sit(*each) for each in players]
     if opened.ruleset.run:

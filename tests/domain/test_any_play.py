@@ -6,11 +6,23 @@ A failing run prints its steps or its seed, the secrets of its shoes among them.
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from services.blackjack.domain.commands import Bet, Close, Sit, SitOut, StartRun
+from services.blackjack.domain.items import ONE_OF_EACH, Item, Modify, Redraw
+from services.blackjack.domain.modifiers import (
+    BustLimit,
+    FixedAce,
+    Holds,
+    InstantBust,
+    Pair,
+    RankValue,
+    ReverseBust,
+    TotalFrom,
+)
+from services.blackjack.domain.rejections import RulesetNonsense
 from services.blackjack.domain.rules import BetLimits, Ruleset, Runs, validate
 from services.blackjack.domain.rulesets import PUBLISHED, ruleset
 from services.blackjack.domain.table import Closed, Round
@@ -29,6 +41,21 @@ RUNS = st.sampled_from([None, PUBLISHED["classic"].run, Runs(2, 200, 2, 20, 21)]
 FREE_FIELDS = (
     "clock", "deals", "double_after_split", "split", "surrender", "hit_on_21",
 )  # fmt: skip
+ANY_MODIFIER = st.one_of(
+    st.builds(RankValue, st.sampled_from("23456789TJQK"), st.integers(1, 11)),
+    st.builds(FixedAce, st.integers(1, 11)),
+    st.builds(BustLimit, st.integers(17, 31)),
+    st.builds(InstantBust, st.builds(Holds, st.sampled_from("A23456789TJQK"))),
+    st.builds(InstantBust, st.builds(TotalFrom, st.integers(4, 20), st.integers(4, 20))),
+    st.just(InstantBust(Pair())),
+    st.just(ReverseBust()),
+)
+ENVIRONMENTS = st.just(()) | st.lists(ANY_MODIFIER, max_size=4).map(tuple)
+ODD_SHOP = (
+    Item("again", 1, Redraw()),
+    Item("tens-are-elevens", 3, Modify(RankValue("T", 11))),
+    Item("no-pairs", 2, Modify(InstantBust(Pair()))),
+)
 CHIPS = st.sampled_from([1000, 200, 5000, 75, 1])
 CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
 
@@ -37,7 +64,8 @@ CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
 def tables_of_a_published_game(draw):
     game = draw(st.sampled_from(sorted(PUBLISHED)))
     seats = draw(st.integers(1, PUBLISHED[game].seats))
-    return ruleset(game, bet=draw(LIMITS), seats=seats)
+    changes = {"environment": draw(ENVIRONMENTS)} if PUBLISHED[game].modifiers else {}
+    return ruleset(game, bet=draw(LIMITS), seats=seats, **changes)
 
 
 @st.composite
@@ -48,22 +76,28 @@ def games_never_published(draw):
     peek = draw(st.sampled_from(["never", "ace_or_ten", "always"]))
     run = draw(RUNS)
     bankroll = "vault" if run else draw(st.sampled_from(["vault", "session"]))
+    try:
+        return validate(_mixed(draw, parents, free | {"run": run, "bankroll": bankroll}, peek))
+    except RulesetNonsense:  # a shoe too small for cards that count that little
+        reject()
+
+
+def _mixed(draw, parents, free, peek):
     insurances = ["none", "on_turn"] if peek == "never" else ["none", "before_play"]
-    return validate(
-        replace(
-            draw(parents),
-            seats=draw(st.integers(1, 7)),
-            decks=6,
-            bet=BetLimits(min=1, max=100, half_of_stack=draw(st.booleans())),
-            natural_rounds_down=True,
-            hands_per_seat=draw(st.integers(1, 4)),
-            peek=peek,
-            insurance=draw(st.sampled_from(insurances)),
-            run=run,
-            bankroll=bankroll,
-            naturals_settle="at_resolution" if peek == "never" else "before_play",
-            **free,
-        )
+    return replace(
+        draw(parents),
+        seats=draw(st.integers(1, 7)),
+        decks=8,
+        bet=BetLimits(min=1, max=100, half_of_stack=draw(st.booleans())),
+        natural_rounds_down=True,
+        hands_per_seat=draw(st.integers(1, 4)),
+        peek=peek,
+        insurance=draw(st.sampled_from(insurances)),
+        naturals_settle="at_resolution" if peek == "never" else "before_play",
+        modifiers=draw(st.booleans()),
+        environment=draw(ENVIRONMENTS),
+        items=draw(st.sampled_from([(), ONE_OF_EACH, ODD_SHOP])),
+        **free,
     )
 
 
@@ -102,6 +136,8 @@ class Evening:
             self.somebody_sits,
             self.somebody_leaves,
             self.somebody_moves_chips,
+            self.somebody_shops,
+            self.the_platform_applies_a_modifier,
             self.witness.time_out,
         ]
         self.data.draw(st.sampled_from([main] * 5 + beside), label="happening")()
@@ -121,7 +157,7 @@ class Evening:
 
     def somebody_plays(self) -> None:
         for _ in range(self.data.draw(st.integers(1, 8), label="decisions")):
-            self.one_of(*PLAY)
+            self.one_of(*PLAY, "use_item")
 
     def somebody_sits(self) -> None:
         seated = {seat.player for _, seat in self.witness.table.seated()}
@@ -138,6 +174,15 @@ class Evening:
 
     def somebody_moves_chips(self) -> None:
         self.one_of("buy_in", "cash_out", "withdraw_bet")
+
+    def somebody_shops(self) -> None:
+        for _ in range(self.data.draw(st.integers(1, 3), label="items")):
+            self.one_of("buy_item")
+
+    def the_platform_applies_a_modifier(self) -> None:
+        for move in self.witness.moves("apply_modifier"):
+            modifier = self.data.draw(ANY_MODIFIER, label="modifier")
+            self.witness.play(as_command(move, modifier=modifier))
 
     def one_of(self, *types: str) -> None:
         """One of the legal moves of these types, if there is any."""

@@ -10,6 +10,7 @@ from services.blackjack.domain import events as e
 from services.blackjack.domain.commands import Open
 from services.blackjack.domain.decide import open_table
 from services.blackjack.domain.events import REGISTRY
+from services.blackjack.domain.modifiers import RankValue
 from services.blackjack.domain.shoe import SealedSeed
 
 SEALED = SealedSeed(commitment="630dcd29", key_id="2026-01", box="c2VhbGVk")
@@ -45,6 +46,11 @@ EXAMPLES: list[e.Event] = [
     e.HandDoubled(seat=1, hand=0, stake=20),
     e.HandSplit(seat=1, hand=0, stake=20),
     e.HandSettled(seat=1, hand=0, outcome="win", stake=20, payout=40),
+    e.ModifierApplied(modifier=RankValue(rank="7", value=9)),
+    e.ItemBought(seat=1, item="shield", price=15),
+    e.ItemUsed(seat=1, hand=0, item="shield"),
+    e.CardRedrawn(seat=1, hand=0, card="2h"),
+    e.HandShielded(seat=1, hand=0),
     e.HoleCardRevealed(card="Th"),
     e.DealerDrew(cards=("2c", "9d")),
     e.SeedRevealed(number=5, seed="000102", drawn=9, next=SEALED),

@@ -8,6 +8,8 @@ from msgspec.structs import fields, replace
 from services.blackjack.domain.cards import DECK, POINTS
 from services.blackjack.domain.commands import Open
 from services.blackjack.domain.decide import open_table
+from services.blackjack.domain.items import Item, Modify, Redraw
+from services.blackjack.domain.modifiers import BustLimit, FixedAce, RankValue, ReverseBust
 from services.blackjack.domain.rejections import RulesetNonsense, UnknownRuleset
 from services.blackjack.domain.rules import BetLimits, Ruleset, fingerprint, most_cards, validate
 from services.blackjack.domain.rulesets import PUBLISHED, ruleset
@@ -15,7 +17,7 @@ from tests.domain.story import PreparedSeed, rows
 
 TABLE = """
     field                 a2g             coinlounge    classic       european
-    version               1.0.0           1.0.0         1.0.0         1.0.0
+    version               1.0.0           1.0.0         1.1.0         1.0.0
     seats                 7               5             1             7
     decks                 6               6             1             6
     bet.min               2               1             5             2
@@ -41,6 +43,9 @@ TABLE = """
     run.goal_multiple     –               –             4             –
     run.granted_stake     –               –             100           –
     run.granted_goal      –               –             300           –
+    modifiers             no              no            yes           no
+    environment           –               –             –             –
+    items                 –               –             redraw shield limit-22   –
 """
 
 
@@ -70,6 +75,8 @@ def test_the_tables_above_leave_no_field_out():
 
 def _value_of(rules: Ruleset, field: str) -> str | int:
     value = reduce(lambda of, name: getattr(of, name, None), field.split("."), rules)
+    if isinstance(value, tuple):
+        return " ".join(item.name for item in value)
     if value is None:
         return ""
     return ("no", "yes")[value] if isinstance(value, bool) else value
@@ -79,7 +86,7 @@ def _value_of(rules: Ruleset, field: str) -> str | int:
     name         sha256
     a2g          9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa
     coinlounge   cbcbe830048ac659d0fc10bff7dbbf7959b7daa51827078ba665caa2a0deadd4
-    classic      150a386703ae77f85ce0f5bf8f08ba02baf774bddd6b8a9bd22f53ec1da066b2
+    classic      d2e6016c1bf412b29e483579b315645dd25e3cd4eb928719aa924f6477f753f1
     european     b650b9b847de21c1a6426235fbfa4cc647b28fdb9645599ec007d3df3c382f21
 """)
 def test_the_fingerprint_of_a_published_ruleset_is_stable(name, sha256):
@@ -96,7 +103,7 @@ def test_any_change_of_a_ruleset_changes_its_fingerprint():
     name         cards   in_the_shoe
     a2g          188     312
     coinlounge   104     312
-    classic      18      52
+    classic      28      52
     european     188     312
 """)
 def test_the_longest_round_fits_into_the_shoe(name, cards, in_the_shoe):
@@ -108,7 +115,64 @@ def test_the_longest_round_is_counted_in_the_smallest_cards():
     """A hand and the dealer, 42 points: four each of aces, twos, threes, fours, and a card each."""
     smallest = sorted(POINTS[card] for card in DECK)[:16]
     assert sum(smallest) == 40
-    assert most_cards(PUBLISHED["classic"]) == 16 + 2
+    assert most_cards(_plain("classic")) == 16 + 2
+
+
+@rows("""
+    change                     cards
+    –                          18
+    a limit of 31              20
+    sevens that count 1        21
+    all fours count 11         18
+    a shop with a redraw       23
+    modifiers of the platform  23
+""")
+def test_the_longest_round_is_counted_under_the_worst_of_all_modifiers(change, cards):
+    """The platform may lift the limit to 31 or let one rank count 1, a seat may redraw 5 times."""
+    changes = {
+        "": {},
+        "a limit of 31": {"environment": (BustLimit(31),)},
+        "sevens that count 1": {"items": (Item("sevens", 1, Modify(RankValue("7", 1))),)},
+        "all fours count 11": {"environment": (RankValue("4", 11),)},
+        "a shop with a redraw": {"items": (Item("again", 1, Redraw()),)},
+        "modifiers of the platform": {"modifiers": True},
+    }
+    assert most_cards(replace(_plain("classic"), **changes[change])) == cards
+
+
+def test_an_environment_in_which_the_shoe_may_run_out_is_refused():
+    """Seven seats of four hands, and every card counts one."""
+    ones = (FixedAce(1), *(RankValue(rank, 1) for rank in "23456789TJQK"))
+    with pytest.raises(RulesetNonsense, match="cards, the shoe has 312"):
+        validate(replace(PUBLISHED["a2g"], environment=ones))
+    with pytest.raises(RulesetNonsense, match="59 cards, the shoe has 52"):
+        validate(replace(PUBLISHED["classic"], environment=ones))
+    assert validate(replace(_plain("classic"), environment=(*ones, BustLimit(25))))
+
+
+@rows("""
+    name         why
+    a2g          is played without modifiers
+    coinlounge   is played without modifiers
+    european     is played without modifiers
+""")
+def test_only_some_games_have_environments(name, why):
+    with pytest.raises(RulesetNonsense, match=why):
+        ruleset(name, environment=(ReverseBust(),))
+
+
+def test_only_games_with_a_shop_have_a_catalogue():
+    again = Item("again", 1, Redraw())
+    with pytest.raises(RulesetNonsense, match="no shop"):
+        ruleset("a2g", items=(again,))
+    assert ruleset("classic", items=(again,)).items == (again,)
+    assert ruleset("classic", items=()).items == ()
+    with pytest.raises(RulesetNonsense, match="same name"):
+        ruleset("classic", items=(again, again))
+
+
+def _plain(name: str) -> Ruleset:
+    return replace(PUBLISHED[name], modifiers=False, items=())
 
 
 @rows("""

@@ -118,7 +118,7 @@ class Tale:
         decks, round_id = self.before.rules.decks, f"{self.before.id}.{opened.number}"
         shoe = list(seed.shoe(decks, round_id, opened.client_seeds))
         hole = 2 * len(dealt.hands) + 1
-        drawn = hole + 1 + sum(isinstance(event, e.CardDealt) for event in told)
+        drawn = hole + 1 + sum(isinstance(event, e.CardDealt | e.CardRedrawn) for event in told)
         unseen = [shoe[hole], *shoe[drawn:]]
         random.Random(seed.secret).shuffle(unseen)
         if any(isinstance(event, e.DealerPeeked) for event in told):

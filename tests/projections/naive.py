@@ -113,6 +113,9 @@ class NaiveViews:
     def _card_dealt(self, name: str, table: Any, data: Any, at: datetime) -> None:
         table["hands"][data["seat"]][data["hand"]].append(data["card"])
 
+    def _card_redrawn(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["hands"][data["seat"]][data["hand"]][-1] = data["card"]
+
     def _hand_split(self, name: str, table: Any, data: Any, at: datetime) -> None:
         hands = table["hands"][data["seat"]]
         one, two = hands[data["hand"]]

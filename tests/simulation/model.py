@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from tests.domain import naive_shoe
-from tests.simulation.rules import best, fate, insures, legal, natural, peeks, soft, splits
-from tests.simulation.seats import Lines, Seats
+from tests.simulation.counting import best, limit, natural, soft
+from tests.simulation.rules import fate, insures, legal, peeks, splits
+from tests.simulation.seats import Lines
+from tests.simulation.shop import Shop
 from tests.simulation.world import Json
 
-CHANGES = ("hands_dealt", "dealer_peeked", "card_dealt", "hand_stood", "hand_settled")
+CHANGES = (
+    "hands_dealt", "dealer_peeked", "card_dealt", "hand_stood", "hand_settled", "modifier_applied",
+)  # fmt: skip
 """What gives the next decision its time."""
 
 
@@ -67,7 +71,7 @@ def _vault(kind: str, data: Json) -> Lines:
     raise AssertionError(f"nothing is known of {kind}")
 
 
-class Table(Seats):
+class Table(Shop):
     """A table with its rounds."""
 
     rounds = 0
@@ -113,6 +117,7 @@ class Table(Seats):
             "round": None if closed or not shown else self._round_view(shown),
             "next_commitment": state["next"] if state["phase"] == "betting" else None,
             "clock": state["clock"],
+            "modifiers": state["changes"],
             "dealer": None if closed or not shown else self._dealer_view(dealer),
             "seats": [self._seat_view(n, seat) for n, seat in sorted(state["seats"].items())],
             "turn": turn,
@@ -127,13 +132,18 @@ class Table(Seats):
 
     def _dealer_view(self, cards: list[str]) -> Json:
         hole = "revealed" if len(cards) > 1 else "face_down"
-        return {"cards": cards, "hole": hole, "total": best(cards), "soft": soft(cards)}
+        return {"cards": cards, "hole": hole, **self._counted(cards)}
+
+    def _counted(self, cards: list[str]) -> Json:
+        changes = self.state["changes"]
+        return {"total": best(cards, changes), "soft": soft(cards, changes)}
 
     def _seat_view(self, number: int, seat: Json) -> Json:
         hands = []
         for index, hand in enumerate(seat["hands"]):
             cards = hand["cards"]
-            seen = {"hand": index, "cards": cards, "total": best(cards), "soft": soft(cards)}
+            seen = {"hand": index, "cards": cards, **self._counted(cards)}
+            seen |= {"shielded": True} if hand["shielded"] else {}
             seen |= {"stake": hand["stake"], "status": hand["status"]}
             if hand["status"] == "settled":
                 seen |= {"outcome": hand["outcome"], "payout": hand["payout"]}
@@ -145,6 +155,8 @@ class Table(Seats):
                 run["bankroll"] if run["outcome"] else seat["stack"] + sum(self._stakes_of(seat))
             )
             view["run"] = {**run, "bankroll": bankroll}
+        if self.state["rules"].get("items"):
+            view["items"] = seat["items"]
         return view
 
     def _look_whose_turn(self) -> None:
@@ -188,8 +200,9 @@ class Table(Seats):
         state["round"] = {
             "number": data["number"], "commitment": data["commitment"], "seed": None,
             "client_seeds": data["client_seeds"], "upcard": None, "others": [], "drawn": [],
-            "peeked": None, "dealer_plays": False,
+            "peeked": None, "dealer_plays": False, "modified": False,
         }  # fmt: skip
+        state["changes"] = state["rules"].get("environment", [])
         for seat in seats:
             seat["hands"] = []
 
@@ -244,10 +257,11 @@ class Table(Seats):
         return self._returns(data["seat"], data["stake"], data["payout"])
 
     def _card_dealt(self, data: Json) -> None:
-        hand = self._in_turn(data)
+        hand = self._in_turn(data["seat"], data["hand"])
+        total, most = self._best(hand["cards"]), limit(self.state["changes"])
         cards, ace = hand["cards"], hand["split"] and hand["cards"][0][0] == "A"
-        assert len(cards) == 1 or (best(cards) <= 21 and not ace)
-        assert best(cards) < 21 or self.state["rules"]["hit_on_21"] or hand["doubled"]
+        assert len(cards) == 1 or (not self._is_bust(hand) and not ace)
+        assert total < most or self.state["rules"]["hit_on_21"] or hand["doubled"]
         assert not hand["doubled"] or len(cards) == 2
         hand["cards"] = [*cards, data["card"]]
         self.state["round"]["drawn"].append(data["card"])
@@ -255,11 +269,11 @@ class Table(Seats):
     def _hand_stood(self, data: Json) -> None:
         hand = self.state["seats"][data["seat"]]["hands"][data["hand"]]
         assert hand["status"] == "playing"
-        assert best(hand["cards"]) <= 21
+        assert not self._is_bust(hand)
         hand["status"] = "stood"
 
     def _hand_doubled(self, data: Json) -> Lines:
-        hand, rules = self._in_turn(data), self.state["rules"]
+        hand, rules = self._in_turn(data["seat"], data["hand"]), self.state["rules"]
         assert len(hand["cards"]) == 2
         assert rules["double_after_split"] or not hand["split"]
         assert data["stake"] == hand["stake"]
@@ -267,7 +281,8 @@ class Table(Seats):
         return self._stakes(data["seat"], data["stake"])
 
     def _hand_split(self, data: Json) -> Lines:
-        hand, hands = self._in_turn(data), self.state["seats"][data["seat"]]["hands"]
+        hands = self.state["seats"][data["seat"]]["hands"]
+        hand = self._in_turn(data["seat"], data["hand"])
         assert splits(self.state["rules"], hand["cards"])
         assert len(hands) < self.state["rules"]["hands_per_seat"]
         assert data["stake"] == hand["stake"]
@@ -292,7 +307,7 @@ class Table(Seats):
         round = self.state["round"]
         assert round["dealer_plays"]
         for card in data["cards"]:
-            assert best(self._dealer()) < 17
+            assert self._best(self._dealer()) < 17
             round["others"].append(card)
             round["drawn"].append(card)
 
@@ -307,8 +322,8 @@ class Table(Seats):
 
     def _outcome(self, claimed: str, hand: Json) -> str:
         """What a hand comes to now. Surrender is the player's choice, where there is one."""
-        if best(hand["cards"]) > 21:
-            return "bust"
+        if not self._dealer_natural() and self._is_bust(hand):
+            return self._bust(hand)
         if not self.state["round"]["others"]:
             rules, first = self.state["rules"], len(hand["cards"]) == 2 and not hand["split"]
             if rules["naturals_settle"] == "before_play" and _is_natural(hand):
@@ -321,9 +336,9 @@ class Table(Seats):
             return "push" if _is_natural(hand) else "loss"
         if _is_natural(hand):
             return "natural"
-        ours, theirs = best(hand["cards"]), best(self._dealer())
+        ours, theirs = self._best(hand["cards"]), self._best(self._dealer())
         assert theirs >= 17
-        if theirs > 21 or ours > theirs:
+        if theirs > limit(self.state["changes"]) or ours > theirs:
             return "win"
         return "push" if ours == theirs else "loss"
 
@@ -346,9 +361,8 @@ class Table(Seats):
             seat |= {"bet": 0, "client_seed": None, "sits_out": False}
         self.rounds += 1
 
-    def _in_turn(self, data: Json) -> Json:
-        assert self.state["turn"] == (data["seat"], data["hand"])
-        return self.state["seats"][data["seat"]]["hands"][data["hand"]]
+    def _best(self, cards: list[str]) -> int:
+        return best(cards, self.state["changes"])
 
     def _dealer(self) -> list[str]:
         return [self.state["upcard"], *self.state["round"]["others"]]
@@ -360,7 +374,7 @@ class Table(Seats):
 def _hand(cards: list[str], stake: int, split: bool) -> Json:
     return {
         "cards": cards, "stake": stake, "split": split, "doubled": False, "status": "playing",
-        "outcome": None, "payout": 0,
+        "outcome": None, "payout": 0, "shielded": False,
     }  # fmt: skip
 
 

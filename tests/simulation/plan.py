@@ -108,6 +108,8 @@ def _table(chance: Random, number: int) -> PlannedTable:
         opening["clock"] = {
             f"{wait}_seconds": chance.randint(1, 4) for wait in ("betting", "insurance", "action")
         }
+    if ruleset == "classic" and chance.random() < 0.5:
+        opening["environment"] = [modifier(chance) for _ in range(chance.randint(1, 2))]
     if chance.random() < 0.3:
         opening["host"] = f"host-{number}"  # who plays nowhere, and deals when asked to
     return PlannedTable(f"{ruleset}-{number}", opening)
@@ -125,4 +127,23 @@ def _faults(
     return tuple(
         Fault(at, kind, chance.randrange(1, len(skews)), chance.randint(5, 50))
         for at, kind in zip(places, order, strict=False)
+    )
+
+
+def modifier(chance: Random) -> dict[str, Any]:
+    """Any of the closed set."""
+    value, rank = chance.randint(1, 11), chance.choice("23456789TJQK")
+    conditions = (
+        {"type": "pair"},
+        {"type": "holds", "rank": rank},
+        {"type": "total", "least": value, "most": value + 8} if value > 1 else {"type": "pair"},
+    )
+    return chance.choice(
+        (
+            {"type": "rank_value", "rank": rank, "value": value},
+            {"type": "fixed_ace", "value": value},
+            {"type": "bust_limit", "limit": chance.randint(17, 31)},
+            {"type": "instant_bust", "condition": chance.choice(conditions)},
+            {"type": "reverse_bust"},
+        )
     )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.simulation import mischief
 from tests.simulation.desk import Desk, Surprise
-from tests.simulation.plan import Plan, PlannedPlayer, PlannedTable
+from tests.simulation.plan import Plan, PlannedPlayer, PlannedTable, modifier
 from tests.simulation.world import Answer, Json
 
 Moves = Mapping[str, Json]
@@ -15,6 +15,7 @@ Moves = Mapping[str, Json]
 GRANT, BUY_IN = 2000, 200
 _DECISIONS: Final = (
     "hit", "stand", "double_down", "split", "surrender", "insure", "decline_insurance",
+    "apply_modifier", "use_item",
 )  # fmt: skip
 _ARRIVALS: Final = ("sit", "start_run")
 _BOUNDS: Final = ("min", "max", "step", "cost")
@@ -117,7 +118,7 @@ class Guest:
         return command or (moves.get("leave") if self._is_bored(seen) else None)
 
     def _is_mine(self, move: Json, seat: Json) -> bool:
-        return move["type"] == "deal" or bool(move.get("seat") == seat["seat"])
+        return move["type"] in ("deal", "apply_modifier") or bool(move.get("seat") == seat["seat"])
 
     def _is_bored(self, seen: Json) -> bool:
         """Nobody waits for ever, save for a clock that runs: it ends every wait."""
@@ -153,6 +154,10 @@ class Guest:
         wish = MINDS.get(self.kind, _any)(self._chance, moves, total)
         if self._luck(0.3):
             wish = "split" if "split" in moves else "insure"  # rare, and worth a look
+        if self._luck(0.3):
+            wish = "use_item" if "use_item" in moves else "apply_modifier"
+        if wish == "apply_modifier" in moves:
+            return {**moves[wish], "modifier": modifier(self._chance)}
         return moves.get(wish) or moves.get("decline_insurance") or moves["stand"]
 
     def _after_the_bet(self, moves: Moves) -> Json | None:
@@ -162,6 +167,8 @@ class Guest:
         return moves["withdraw_bet"] if "withdraw_bet" in moves and self._luck(0.03) else None
 
     def _before_the_bet(self, moves: Moves) -> Json | None:
+        if "buy_item" in moves and self._luck(0.3):
+            return moves["buy_item"]
         if "bet" in moves and self._luck(0.85):
             return self._bet(moves["bet"])
         if "sit_out" in moves and self._luck(0.3):
@@ -242,8 +249,10 @@ class Guest:
         elif seen["version"] > 1 and seen["legal_moves"]:
             move = _command(self._chance.choice(seen["legal_moves"]))
             body = {"amount": 2, "buy_in": 2, "player": self.player} | move
-            names = _FIELDS.get(move["type"], ())
-            body = {n: v for n, v in body.items() if n in ("type", "seat", "hand", *names)}
+            if move["type"] == "apply_modifier":
+                body["modifier"] = modifier(self._chance)
+            names = ("type", "seat", "hand", "item", "modifier", *_FIELDS.get(move["type"], ()))
+            body = {n: v for n, v in body.items() if n in names}
             await self._desk.stale(self._chance, self._key(), path, body, seen["version"] - 1)
 
     def _key(self) -> str:

@@ -6,6 +6,7 @@ Nothing here imports the service: a second opinion that shares no mistake with t
 from collections.abc import Iterator
 from typing import Any
 
+from tests.simulation.counting import natural, points
 from tests.simulation.world import Json
 
 MOST = 10**12
@@ -34,6 +35,13 @@ RULES: dict[str, dict[str, Any]] = {
             "min_stake": 40, "max_stake": 100, "goal_multiple": 4, "granted_stake": 100,
             "granted_goal": 300,
         },
+        "modifiers": True, "items": [
+            {"name": "redraw", "price": 10, "effect": {"type": "redraw"}},
+            {"name": "shield", "price": 15, "effect": {"type": "shield"}},
+            {"name": "limit-22", "price": 10, "effect": {
+                "type": "modify", "modifier": {"type": "bust_limit", "limit": 22},
+            }},
+        ],
     },
     "european": {
         "seats": 7, "decks": 6, "bet": {"min": 2, "max": 500, "step": 2}, "bankroll": "session",
@@ -42,34 +50,6 @@ RULES: dict[str, dict[str, Any]] = {
         "hands_per_seat": 4, "surrender": False, "hit_on_21": True, "clock": {},
     },
 }  # fmt: skip
-
-
-def points(card: str) -> tuple[int, ...]:
-    """What a card may count."""
-    if card[0] == "A":
-        return 1, 11
-    return (10,) if card[0] in "TJQK" else (int(card[0]),)
-
-
-def totals(cards: list[str]) -> set[int]:
-    """Every sum that the cards may have."""
-    sums = {0}
-    for card in cards:
-        sums = {before + each for before in sums for each in points(card)}
-    return sums
-
-
-def best(cards: list[str]) -> int:
-    """The highest sum that is no bust; the lowest bust if there is none."""
-    return max((sum for sum in totals(cards) if sum <= 21), default=min(totals(cards)))
-
-
-def soft(cards: list[str]) -> bool:
-    return best(cards) != min(totals(cards))
-
-
-def natural(cards: list[str]) -> bool:
-    return len(cards) == 2 and best(cards) == 21
 
 
 def bets(rules: Json, stack: int) -> list[int]:
@@ -161,6 +141,12 @@ def _between_rounds(table: Json) -> Iterator[Json]:
             yield {"type": "bet", "seat": number, "min": ends[0], "max": ends[1], "step": step}
         if not seat["sits_out"]:
             yield {"type": "sit_out", "seat": number}
+        for item in table["rules"].get("items", []):
+            left = seat["stack"] - item["price"]
+            goes_on = not table["rules"].get("run") or bets(table["rules"], left)
+            if left >= 0 and goes_on and len(seat["items"]) < 5:
+                place = {"seat": number, "item": item["name"]}
+                yield {"type": "buy_item", **place, "cost": item["price"]}
 
 
 def _in_the_round(table: Json) -> Iterator[Json]:
@@ -187,6 +173,7 @@ def _in_the_round(table: Json) -> Iterator[Json]:
     if first and natural(cards):
         return  # it can be insured, and takes no card
     yield {"type": "hit", **place}
+    yield from _changes(table, seat, hand, place)
     if first and rules["surrender"]:
         yield {"type": "surrender", **place}
     if seat["stack"] < hand["stake"]:
@@ -195,3 +182,20 @@ def _in_the_round(table: Json) -> Iterator[Json]:
         yield {"type": "double_down", **place, "cost": hand["stake"]}
     if splits(rules, cards) and len(seat["hands"]) < rules["hands_per_seat"]:
         yield {"type": "split", **place, "cost": hand["stake"]}
+
+
+def useless(effect: Json, hand: Json) -> bool:
+    """Whether an item would do nothing for a hand."""
+    if effect["type"] == "redraw":
+        return len(hand["cards"]) == 2
+    return effect["type"] == "shield" and bool(hand["shielded"])
+
+
+def _changes(table: Json, seat: Json, hand: Json, place: Json) -> Iterator[Json]:
+    """Items, and the platform's modifier: only games of one seat have it here."""
+    for item in table["rules"].get("items", []):
+        if item["name"] in seat["items"] and not useless(item["effect"], hand):
+            yield {"type": "use_item", **place, "item": item["name"]}
+    undecided = len(hand["cards"]) == 2 and not table["round"]["modified"]
+    if table["rules"].get("modifiers") and undecided:
+        yield {"type": "apply_modifier"}

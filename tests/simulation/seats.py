@@ -46,13 +46,15 @@ class Seats:
         assert not self.state
         recorded = data["ruleset"]
         rules = RULES[recorded["name"]] | {n: recorded[n] for n in ("bet", "clock", "seats")}
+        rules |= {n: recorded[n] for n in ("environment", "items") if n in recorded}
+        assert rules.get("modifiers") or "environment" not in rules
         assert rules["seats"] <= RULES[recorded["name"]]["seats"]
         assert {name: recorded[name] for name in rules} == rules
         self.state = {
             "id": data["table"], "name": recorded["name"], "rules": rules, "host": data["host"],
             "phase": "betting", "seats": {}, "round": None, "offers": [], "turn": None,
             "arrivals": 0, "runs": 0, "next": data["next"]["commitment"], "since": None,
-            "clock": None,
+            "clock": None, "changes": rules.get("environment", []),
         }  # fmt: skip
 
     def _table_closed(self, data: Json) -> None:
@@ -84,7 +86,7 @@ class Seats:
         state["seats"][number] = {
             "player": player, "stack": chips, "bet": 0, "insurance": 0,
             "sits_out": False, "leaving": False, "hands": [], "client_seed": None,
-            "since": state["arrivals"], "run": None,
+            "since": state["arrivals"], "run": None, "items": [],
         }  # fmt: skip
 
     def _run_started(self, data: Json) -> Lines:
@@ -112,7 +114,7 @@ class Seats:
         assert data["outcome"] == (fate(self.state["rules"], seat) or "left")
         assert data["bankroll"] == seat["stack"]
         seat["run"] |= {"outcome": data["outcome"], "bankroll": data["bankroll"]}
-        seat["stack"] = 0
+        seat["stack"], seat["items"] = 0, []
         return self._stakes_on_a_run(data["seat"], -data["bankroll"])
 
     def _stakes_on_a_run(self, number: int, chips: int) -> Lines:

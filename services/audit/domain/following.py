@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from services.audit.domain.books import Books
+from services.audit.domain.changes import change_faults
 from services.audit.domain.proof import Proof, prove
 from services.audit.domain.runs import run_faults
 from services.blackjack.domain import events as e
@@ -40,6 +41,8 @@ class Followed:
         else:
             yield from _posting_faults(before, event, sealed, books)
             yield from run_faults(before, event)
+            if isinstance(event, e.ItemBought):  # between rounds, whose proofs look at the rest
+                yield from change_faults(before, event, None)
         if self._round is not None:
             self._round[1].append(event)
             if isinstance(event, e.SeedRevealed):

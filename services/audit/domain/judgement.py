@@ -2,11 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
+from services.audit.domain.changes import change_faults
 from services.audit.domain.words import ORDINALS, points
 from services.blackjack.domain import events as e
-from services.blackjack.domain.cards import Cards, is_natural, total
+from services.blackjack.domain.cards import is_natural
 from services.blackjack.domain.evolve import evolve
-from services.blackjack.domain.settlement import insurance_payout, outcome, payout
+from services.blackjack.domain.hands import fallen_hands
+from services.blackjack.domain.modifiers import scoring
+from services.blackjack.domain.settlement import (
+    bust_outcome,
+    insurance_payout,
+    outcome,
+    payout,
+)
 from services.blackjack.domain.table import Hand, Table
 
 
@@ -18,7 +26,8 @@ def misjudged(table: Table, events: Sequence[e.Event]) -> Iterator[str]:
     """
     hole = next((event.card for event in events if isinstance(event, e.HoleCardRevealed)), None)
     needed = False
-    for event in events:
+    for before, event in zip([None, *events], events, strict=False):
+        yield from change_faults(table, event, before)
         match event:
             case e.HandSettled():
                 yield from _settled(table, event)
@@ -29,7 +38,7 @@ def misjudged(table: Table, events: Sequence[e.Event]) -> Iterator[str]:
             case e.HoleCardRevealed(card):
                 needed = _needs_dealer(table) and not is_natural((*table.round.dealer, card))
             case e.SeedRevealed():
-                yield from _drawn(table.round.dealer, needed)
+                yield from _drawn(table, needed)
         table = evolve(table, event)
 
 
@@ -46,13 +55,17 @@ def _settled(table: Table, event: e.HandSettled) -> Iterator[str]:
 
 def _possible(table: Table, hand: Hand) -> list[e.Outcome]:
     """How the hand may be settled now; before the dealer's turn, only what is certain."""
-    if total(hand.cards) > 21:
-        return ["bust"]
-    dealer = table.round.dealer
-    if len(dealer) > 1:
+    dealer, modifiers = table.round.dealer, table.modifiers
+    count = scoring(modifiers)
+    if len(dealer) > 1 and is_natural(dealer):
         return [outcome(hand, dealer)]
-    if hand.is_natural:
+    if hand.is_natural and len(dealer) == 1:
         return ["natural"]
+    fallen = hand in [each for _, _, each in fallen_hands(table)]
+    if fallen or (count.total(hand.cards) > count.limit and not hand.is_natural):
+        return [bust_outcome(hand, modifiers)]
+    if len(dealer) > 1:
+        return [outcome(hand, dealer, modifiers)]
     return ["surrender"] if table.rules.surrender and len(hand.cards) == 2 else []
 
 
@@ -65,12 +78,13 @@ def _needs_dealer(table: Table) -> bool:
     )
 
 
-def _drawn(dealer: Cards, needed: bool) -> Iterator[str]:
+def _drawn(table: Table, needed: bool) -> Iterator[str]:
     """The dealer draws to 17, if a hand needs it and not one card further."""
-    drew = len(dealer) > 2
+    dealer, modifiers = table.round.dealer, table.modifiers
+    total, drew = scoring(modifiers).total, len(dealer) > 2
     if drew and not needed:
         yield "The dealer drew, though no hand needed it."
     elif drew and total(dealer[:-1]) >= 17:
-        yield f"The dealer drew to {points(dealer[:-1])} and went on."
+        yield f"The dealer drew to {points(dealer[:-1], modifiers)} and went on."
     elif needed and total(dealer) < 17:
-        yield f"The dealer stood on {points(dealer)}."
+        yield f"The dealer stood on {points(dealer, modifiers)}."

@@ -155,7 +155,7 @@ def _dealt(events: Iterable[e.Event]) -> dict[int, Dealt]:
                 hole_at, drawn = 2 * count + 1, 2 * count + 2
             case e.HoleCardRevealed(card):
                 dealt[hole_at] = "the hole card", card
-            case e.CardDealt(seat, hand, card):
+            case e.CardDealt(seat, hand, card) | e.CardRedrawn(seat, hand, card):
                 dealt[drawn] = f"seat {seat}, hand {hand}", card
                 drawn += 1
             case e.DealerDrew(cards):

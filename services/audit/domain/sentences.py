@@ -2,9 +2,18 @@
 
 from collections.abc import Iterator
 
-from services.audit.domain.words import ORDINALS, chips, listed, points, spoken, spoken_cards
+from services.audit.domain.words import (
+    ORDINALS,
+    chips,
+    listed,
+    points,
+    spoken,
+    spoken_cards,
+    spoken_modifier,
+)
 from services.blackjack.domain import events as e
-from services.blackjack.domain.cards import Cards, is_natural, total
+from services.blackjack.domain.cards import Cards, is_natural
+from services.blackjack.domain.modifiers import Modifiers, scoring
 from services.blackjack.domain.table import Hand, Seat, Table
 
 
@@ -14,22 +23,29 @@ def sentences(table: Table, event: e.Event) -> Iterator[str]:
         case e.HandsDealt(hands, upcard):
             yield f"The dealer shows {spoken(upcard)}."
             for number, first, second in hands:
-                yield f"{table.seat(number).player} holds {_worth((first, second))}."
+                held = _worth((first, second), table.modifiers)
+                yield f"{table.seat(number).player} holds {held}."
         case e.DealerPeeked(natural):
             yield f"The dealer looks at the hole card: {'a' if natural else 'no'} natural."
         case e.HoleCardRevealed(card):
             dealer = (*table.round.dealer, card)
-            yield f"The dealer turns over {spoken(card)}: {_total(dealer)}."
+            comes_to = _total(dealer, table.modifiers)
+            yield f"The dealer turns over {spoken(card)}: {comes_to}."
         case e.DealerDrew(cards):
             dealer = table.round.dealer + cards
-            yield f"The dealer draws {spoken_cards(cards)}: {_total(dealer)}."
+            comes_to = _total(dealer, table.modifiers)
+            yield f"The dealer draws {spoken_cards(cards)}: {comes_to}."
         case e.RoundOpened(commitment=commitment):
             begin = commitment[:8]
             yield f"The shoe is shuffled; the commitment to its seed begins with {begin}."
+            if rules := table.rules.environment:
+                yield f"At this table {listed([spoken_modifier(rule) for rule in rules])}."
         case e.SeedRevealed(_, seed, drawn):
             yield f"The seed is revealed and begins with {seed[:8]}; {drawn} cards left the shoe."
         case e.CardDealt() | e.HandStood() | e.HandDoubled() | e.HandSplit() | e.HandSettled():
             yield from _of_a_hand(table, event)
+        case e.ModifierApplied() | e.ItemBought() | e.ItemUsed() | e.CardRedrawn():
+            yield from _of_items(table, event)
         case _:
             yield from _of_insurance(table, event)
 
@@ -40,19 +56,37 @@ def _of_a_hand(table: Table, event: e.HandEvent) -> Iterator[str]:
     who = _whose(seat, event.hand)
     match event:
         case e.CardDealt(card=card):
-            cards = (*hand.cards, card)
-            yield f"{who} {_draws(seat, hand)} {spoken(card)}: {_total(cards)}."
+            comes_to = _total((*hand.cards, card), table.modifiers)
+            yield f"{who} {_draws(seat, hand)} {spoken(card)}: {comes_to}."
         case e.HandStood():
             if hand.is_natural:
                 yield f"{who} waits for the dealer with a natural."
             elif not _is_doubled(seat, hand):
-                yield f"{who} stands on {points(hand.cards)}."
+                yield f"{who} stands on {points(hand.cards, table.modifiers)}."
         case e.HandDoubled(stake=stake):
             yield f"{who} doubles down with {stake} more: {hand.stake + stake} at stake."
         case e.HandSplit(stake=stake):
             yield f"{who} splits {spoken_cards(hand.cards)}, with {stake} more on the new hand."
         case e.HandSettled():
-            yield f"{who} {_fares(event)}."
+            busts = event.outcome == "push" and len(table.round.dealer) == 1
+            yield f"{who} {'busts but ' if busts else ''}{_fares(event)}."
+
+
+def _of_items(table: Table, event: e.ItemEvent) -> Iterator[str]:
+    match event:
+        case e.ModifierApplied(modifier, None):
+            yield f"The platform changes the rules: {spoken_modifier(modifier)}."
+        case e.ModifierApplied(modifier):
+            yield f"From now on {spoken_modifier(modifier)}."
+        case e.ItemBought(number, item, price):
+            yield f"{table.seat(number).player} buys {item} for {chips(price)}."
+        case e.ItemUsed(number, index, item):
+            yield f"{_whose(table.seat(number), index)} uses {item}."
+        case e.CardRedrawn(number, index, card):
+            seat = table.seat(number)
+            *kept, old = seat.hands[index].cards
+            comes_to = _total((*kept, card), table.modifiers)
+            yield f"{spoken(old).capitalize()} goes, {spoken(card)} comes instead: {comes_to}."
 
 
 def _draws(seat: Seat, hand: Hand) -> str:
@@ -148,11 +182,13 @@ def _is_doubled(seat: Seat, hand: Hand) -> bool:
     return hand.stake > seat.bet
 
 
-def _worth(cards: Cards) -> str:
-    return f"{spoken_cards(cards)}: {_total(cards)}"
+def _worth(cards: Cards, modifiers: Modifiers) -> str:
+    return f"{spoken_cards(cards)}: {_total(cards, modifiers)}"
 
 
-def _total(cards: Cards) -> str:
+def _total(cards: Cards, modifiers: Modifiers) -> str:
     if is_natural(cards):
         return "a natural"
-    return f"{points(cards)}, bust" if total(cards) > 21 else points(cards)
+    count = scoring(modifiers)
+    told = points(cards, modifiers)
+    return f"{told}, bust" if count.total(cards) > count.limit else told

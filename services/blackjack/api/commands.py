@@ -117,7 +117,8 @@ def _open() -> dict[str, Any]:
         *("open_table", "Tables", "Open a table"),
         "Open a table under an id of your choice. Safe to repeat.\n\n"
         "`bet` and `seats` override the limits of the ruleset; `host` is who deals where the host "
-        "deals, otherwise the first to sit.",
+        "deals, otherwise the first to sit. Where the game has modifiers, `environment` are those "
+        "of every round; where it has a shop, `items` is what it sells instead.",
         takes("Open", examples.OPEN),
         answers("Answer", "Opened before with this same body.", opened_before)
         | answers("Answer", "The table is open.", examples.ANSWER, status=201)

@@ -14,6 +14,21 @@ OPEN: Final[dict[str, Any]] = {
         "clock": {"betting_seconds": 30, "insurance_seconds": 15, "action_seconds": 15},
         "seats": 3,
     },
+    "with an environment and a shop of its own": {
+        "ruleset": "classic",
+        "environment": [{"type": "bust_limit", "limit": 25}, {"type": "fixed_ace", "value": 5}],
+        "items": [
+            {"name": "again", "price": 8, "effect": {"type": "redraw"}},
+            {
+                "name": "sevens",
+                "price": 20,
+                "effect": {
+                    "type": "modify",
+                    "modifier": {"type": "rank_value", "rank": "7", "value": 1},
+                },
+            },
+        ],
+    },
 }
 TABLE: Final[dict[str, Any]] = {
     "id": "table-3",
@@ -29,6 +44,7 @@ TABLE: Final[dict[str, Any]] = {
         "seed": None,
     },
     "next_commitment": None,
+    "modifiers": [],
     "dealer": {"cards": ["6c"], "hole": "face_down", "total": 6, "soft": False},
     "seats": [
         {
@@ -39,6 +55,7 @@ TABLE: Final[dict[str, Any]] = {
             "insurance": 0,
             "sits_out": False,
             "leaving": False,
+            "items": [],
             "hands": [
                 {
                     "hand": 0,

@@ -37,6 +37,8 @@ def waits_for(table: Table) -> Wait | None:
             number, index = turn
             hands = table.seat(number).hands
             place = f"{number}.{len(hands)}.{index}.{len(hands[index].cards)}"
+            if table.modifiers:  # each of them gives the turn its full time anew
+                place += f".{len(table.modifiers)}"
             due = since + 1000 * clock.action_seconds
             return Wait("action", f"{table.rounds}.{place}", due)
         case _:

@@ -4,7 +4,9 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import Meta, Struct
 
-from services.blackjack.domain.rules import BetLimits, Clocks
+from services.blackjack.domain.items import Catalogue
+from services.blackjack.domain.modifiers import Modifier
+from services.blackjack.domain.rules import BetLimits, Clocks, Environment
 from shared.kernel.chips import Chips
 from shared.kernel.ids import Id, whole
 
@@ -147,6 +149,33 @@ class Surrender(_HandCommand, frozen=True, tag="surrender"):
     example = {"type": "surrender", "seat": 1, "hand": 0}
 
 
+class ApplyModifier(_Command, frozen=True, tag="apply_modifier"):
+    """Change how the hands of this round are counted: the platform's, once, before any decision."""
+
+    example = {
+        "type": "apply_modifier",
+        "modifier": {"type": "rank_value", "rank": "7", "value": 9},
+    }
+    modifier: Modifier
+
+
+class BuyItem(_Command, frozen=True, tag="buy_item"):
+    """Buy an item of the table's catalogue, before betting. Kept until used; lost with the seat."""
+
+    example = {"type": "buy_item", "seat": 1, "item": "shield"}
+    seat: SeatNumber
+    item: Id
+
+
+class UseItem(_Command, frozen=True, tag="use_item"):
+    """Use an item on one's turn. It is no decision: double and surrender stay open."""
+
+    example = {"type": "use_item", "seat": 1, "item": "shield", "hand": 0}
+    seat: SeatNumber
+    item: Id
+    hand: HandNumber = 0
+
+
 class Close(_Command, frozen=True, tag="close"):
     """Close the table between rounds: bets and stacks go back, nobody can sit again."""
 
@@ -167,10 +196,13 @@ class Open(Struct, frozen=True, tag_field="type", tag="open", forbid_unknown_fie
     bet: BetLimits | None = None
     clock: Clocks | None = None
     seats: SeatNumber | None = None
+    environment: Environment = ()
+    items: Catalogue | None = None
 
 
 HandCommand: TypeAlias = Hit | Stand | DoubleDown | Split | Surrender
 Command: TypeAlias = (
     Bet | Hit | Stand | DoubleDown | Split | Surrender | Insure | DeclineInsurance | Deal
     | Sit | StartRun | Leave | BuyIn | CashOut | WithdrawBet | SitOut | Close
+    | ApplyModifier | BuyItem | UseItem
 )  # fmt: skip

@@ -8,7 +8,8 @@ from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain import round as r
 from services.blackjack.domain import run
-from services.blackjack.domain.moves import check
+from services.blackjack.domain.items import Effect, Item, Modify, Redraw, Shield
+from services.blackjack.domain.reasons import check
 from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
@@ -28,7 +29,14 @@ def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpen
 
     Raises UnknownRuleset, RulesetNonsense.
     """
-    rules = ruleset(command.ruleset, bet=command.bet, clock=command.clock, seats=command.seats)
+    rules = ruleset(
+        command.ruleset,
+        bet=command.bet,
+        clock=command.clock,
+        seats=command.seats,
+        environment=command.environment,
+        items=command.items,
+    )
     return e.TableOpened(table_id, rules, fingerprint(rules), command.host, first)
 
 
@@ -49,6 +57,8 @@ def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 
             _insurance(play, command)
         case c.Sit() | c.StartRun() | c.Leave() | c.BuyIn() | c.CashOut():
             _at_the_seat(play, command)
+        case c.ApplyModifier() | c.BuyItem() | c.UseItem():
+            _change(play, command)
         case c.TimeOut():
             _time_out(play)
         case _:
@@ -79,6 +89,43 @@ def _play_hand(play: r.Play, command: c.HandCommand) -> None:
         case _:
             assert_never(command)
     r.advance(play)
+
+
+def _change(play: r.Play, command: c.ApplyModifier | c.BuyItem | c.UseItem) -> None:
+    match command:
+        case c.ApplyModifier(modifier):
+            play.tell(e.ModifierApplied(modifier))
+            r.bust_the_fallen(play)
+            r.advance(play)
+        case c.BuyItem(seat, name):
+            play.tell(e.ItemBought(seat, name, _item(play, name).price))
+            _deal_if_ready(play)
+        case c.UseItem(seat, name, hand):
+            play.tell(e.ItemUsed(seat, hand, name))
+            _take_effect(play, seat, hand, _item(play, name).effect)
+            r.advance(play)
+        case _:
+            assert_never(command)
+
+
+def _take_effect(play: r.Play, seat: int, hand: int, effect: Effect) -> None:
+    match effect:
+        case Modify(modifier):
+            play.tell(e.ModifierApplied(modifier, seat))
+            r.bust_the_fallen(play)
+        case Redraw():
+            play.redraw(seat, hand)
+            r.settle_a_bust(play, seat, hand)
+        case Shield():
+            play.tell(e.HandShielded(seat, hand))
+        case _:
+            assert_never(effect)
+
+
+def _item(play: r.Play, name: str) -> Item:
+    item = play.table.rules.item(name)
+    assert item is not None, "checked before"
+    return item
 
 
 def _insurance(play: r.Play, command: c.Insure | c.DeclineInsurance) -> None:

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from services.blackjack.domain.cards import Card, Cards
+from services.blackjack.domain.modifiers import Modifier
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
@@ -178,6 +179,42 @@ class HandSettled(Struct, frozen=True, gc=False):
     payout: int
 
 
+class ModifierApplied(Struct, frozen=True, gc=False):
+    """From now on hands are counted by it too. `seat` is whose item did it; none: the platform."""
+
+    modifier: Modifier
+    seat: int | None = None
+
+
+class ItemBought(Struct, frozen=True, gc=False):
+    seat: int
+    item: str
+    price: int
+
+
+class ItemUsed(Struct, frozen=True, gc=False):
+    """What it did is told by the event after this."""
+
+    seat: int
+    hand: int
+    item: str
+
+
+class CardRedrawn(Struct, frozen=True, gc=False):
+    """`card` takes the place of the last card of the hand."""
+
+    seat: int
+    hand: int
+    card: Card
+
+
+class HandShielded(Struct, frozen=True, gc=False):
+    """A bust of this hand will be a push."""
+
+    seat: int
+    hand: int
+
+
 class HoleCardRevealed(Struct, frozen=True, gc=False):
     card: Card
 
@@ -205,7 +242,8 @@ SeatEvent: TypeAlias = (
     BetPlaced | BetWithdrawn | SeatSatOut | PlayerSat | ChipsBoughtIn | ChipsCashedOut
     | PlayerLeaving | PlayerLeft | HostMoved | TableOpened | TableWasClosed | RunStarted | RunEnded
 )  # fmt: skip
-Event: TypeAlias = HandEvent | RoundEvent | SeatEvent
+ItemEvent: TypeAlias = ModifierApplied | ItemBought | ItemUsed | CardRedrawn | HandShielded
+Event: TypeAlias = HandEvent | RoundEvent | SeatEvent | ItemEvent
 
 REGISTRY: Final[dict[str, tuple[int, type]]] = {
     "blackjack.table_opened": (1, TableOpened),
@@ -233,6 +271,11 @@ REGISTRY: Final[dict[str, tuple[int, type]]] = {
     "blackjack.hand_doubled": (1, HandDoubled),
     "blackjack.hand_split": (1, HandSplit),
     "blackjack.hand_settled": (1, HandSettled),
+    "blackjack.modifier_applied": (1, ModifierApplied),
+    "blackjack.item_bought": (1, ItemBought),
+    "blackjack.item_used": (1, ItemUsed),
+    "blackjack.card_redrawn": (1, CardRedrawn),
+    "blackjack.hand_shielded": (1, HandShielded),
     "blackjack.hole_card_revealed": (1, HoleCardRevealed),
     "blackjack.dealer_drew": (1, DealerDrew),
     "blackjack.seed_revealed": (1, SeedRevealed),

@@ -67,7 +67,8 @@ def _round_opened(table: Table, event: e.RoundOpened, at: int) -> Table:
     assert isinstance(table.stage, Betting), "a round follows bets"
     sealed = table.stage.next
     stage = Round(number=event.number, sealed=sealed, client_seeds=event.client_seeds)
-    return replace(table, stage=stage, rounds=event.number)
+    modifiers = table.rules.environment
+    return replace(table, stage=stage, rounds=event.number, modifiers=modifiers)
 
 
 def _hands_dealt(table: Table, event: e.HandsDealt, at: int) -> Table:
@@ -78,6 +79,40 @@ def _hands_dealt(table: Table, event: e.HandsDealt, at: int) -> Table:
     last = 2 * len(event.hands) + 1
     stage = replace(table.round, dealer=(event.upcard,), hole_at=last, drawn=last + 1, since=at)
     return replace(table, seats=tuple(seats), stage=stage)
+
+
+def _modifier_applied(table: Table, event: e.ModifierApplied, at: int) -> Table:
+    """What is to be decided has changed: whoever decides it has the full time again."""
+    round = table.round
+    stage = replace(round, modified=round.modified or event.seat is None, since=at)
+    return replace(table, stage=stage, modifiers=(*table.modifiers, event.modifier))
+
+
+def _item_bought(table: Table, event: e.ItemBought, at: int) -> Table:
+    seat = table.seat(event.seat)
+    items, stack = (*seat.items, event.item), seat.stack - event.price
+    return _place(table, event.seat, replace(seat, items=items, stack=stack))
+
+
+def _item_used(table: Table, event: e.ItemUsed, at: int) -> Table:
+    seat = table.seat(event.seat)
+    used = seat.items.index(event.item)
+    items = seat.items[:used] + seat.items[used + 1 :]
+    return _place(table, event.seat, replace(seat, items=items))
+
+
+def _card_redrawn(table: Table, event: e.CardRedrawn, at: int) -> Table:
+    seat, round = table.seat(event.seat), table.round
+    hand = seat.hands[event.hand]
+    hand = replace(hand, cards=(*hand.cards[:-1], event.card))
+    table = replace(table, stage=replace(round, drawn=round.drawn + 1))
+    return _place(table, event.seat, _with_hand(seat, event.hand, hand))
+
+
+def _hand_shielded(table: Table, event: e.HandShielded, at: int) -> Table:
+    seat = table.seat(event.seat)
+    hand = replace(seat.hands[event.hand], shielded=True)
+    return _place(table, event.seat, _with_hand(seat, event.hand, hand))
 
 
 def _hole_card_revealed(table: Table, event: e.HoleCardRevealed, at: int) -> Table:
@@ -168,7 +203,8 @@ def _run_ended(table: Table, event: e.RunEnded, at: int) -> Table:
     seat = table.seat(event.seat)
     assert seat.run is not None, "what ends has begun"
     run = replace(seat.run, outcome=event.outcome, bankroll=event.bankroll)
-    return _place(table, event.seat, replace(seat, stack=seat.stack - event.bankroll, run=run))
+    left = seat.stack - event.bankroll
+    return _place(table, event.seat, replace(seat, stack=left, run=run, items=()))
 
 
 def _chips_bought_in(table: Table, event: e.ChipsBoughtIn, at: int) -> Table:
@@ -217,6 +253,11 @@ _FOLDS: Final[dict[type[e.Event], Callable[[Table, Any, int], Table]]] = {
     e.InsuranceBought: _insurance_bought,
     e.InsuranceDeclined: _insurance_declined,
     e.InsuranceSettled: _insurance_settled,
+    e.ModifierApplied: _modifier_applied,
+    e.ItemBought: _item_bought,
+    e.ItemUsed: _item_used,
+    e.CardRedrawn: _card_redrawn,
+    e.HandShielded: _hand_shielded,
     e.BetPlaced: _bet_placed,
     e.BetWithdrawn: _bet_withdrawn,
     e.SeatSatOut: _seat_sat_out,
@@ -244,6 +285,7 @@ def _opened(event: e.Event) -> Table:
         host=event.host,
         seats=(None,) * rules.seats,
         stage=Betting(next=event.next),
+        modifiers=rules.environment,
     )
 
 

@@ -1,6 +1,11 @@
 """Every reason why a table says no. The docstring is what the caller reads."""
 
+from typing import TypeAlias
+
 from shared.kernel.rejected import Rejected
+
+Reason: TypeAlias = Rejected | None
+"""Why a command is refused; None when it is legal."""
 
 
 class UnknownRuleset(Rejected):
@@ -257,4 +262,53 @@ class SurrenderNotAllowed(Rejected):
     """This hand cannot be surrendered.
 
     Only some rulesets have surrender, and there only as the first decision.
+    """
+
+
+class NoModifiers(Rejected):
+    """This game is played without modifiers.
+
+    The ruleset says whether the platform may apply them.
+    """
+
+
+class ModifierTooLate(Rejected):
+    """The round takes no modifier any more.
+
+    The platform applies one a round at most, after the naturals and before the first decision.
+    """
+
+
+class UnknownItem(Rejected):
+    """The shop does not have it.
+
+    The table's ruleset has its catalogue, `items`; some games have none.
+    """
+
+
+class ShopClosed(Rejected):
+    """Items are bought before betting.
+
+    The shop is open between rounds, to seats without a bet.
+    """
+
+
+class HandsFull(Rejected):
+    """The seat holds as many items as it may.
+
+    Use one on your turn to make room.
+    """
+
+
+class ItemNotHeld(Rejected):
+    """The seat has no such item.
+
+    The table's view lists the items of each seat; `buy_item` gets one before betting.
+    """
+
+
+class ItemUseless(Rejected):
+    """The item would do nothing now.
+
+    A redraw needs a card that was drawn by a hit; a hand needs one shield only.
     """

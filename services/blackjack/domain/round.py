@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from services.blackjack.domain import events as e
 from services.blackjack.domain import run
-from services.blackjack.domain.cards import Card, is_ace, is_natural, total
+from services.blackjack.domain.cards import Card, is_natural
 from services.blackjack.domain.evolve import evolve
-from services.blackjack.domain.moves import can_insure
+from services.blackjack.domain.hands import fallen_hands, live_hands, stands_by_itself
+from services.blackjack.domain.modifiers import PLAIN, scoring
+from services.blackjack.domain.reasons import can_insure
 from services.blackjack.domain.settlement import (
+    bust_outcome,
     insurance_payout,
     insurance_price,
     outcome,
@@ -48,6 +51,10 @@ class Play:
         """The next card goes to a hand."""
         self.tell(e.CardDealt(seat, hand, self.shoe()[self.table.round.drawn]))
 
+    def redraw(self, seat: int, hand: int) -> None:
+        """The next card takes the place of the last of a hand."""
+        self.tell(e.CardRedrawn(seat, hand, self.shoe()[self.table.round.drawn]))
+
 
 def deal(play: Play) -> None:
     """Close the bets, deal two cards each, and go on to the first decision."""
@@ -69,7 +76,10 @@ def deal(play: Play) -> None:
 
 
 def peek(play: Play) -> None:
-    """The dealer looks at the hole card if the rules say so; naturals are dealt with."""
+    """The dealer looks at the hole card if the rules say so; naturals are dealt with.
+
+    Only then the modifiers of the table come into effect.
+    """
     rules, upcard = play.table.rules, play.table.round.dealer[0]
     if rules.peeks_at(upcard):
         hole = play.hole()
@@ -78,12 +88,14 @@ def peek(play: Play) -> None:
         _settle_insurance(play, natural)
         if natural:
             play.tell(e.HoleCardRevealed(hole))
-            _settle_hands(play, _live_hands(play.table))
+            _settle_hands(play, live_hands(play.table))
             _end(play)
             return
     for number, seat in play.table.seated():
         if seat.hands and seat.hands[0].is_natural:
             _natural(play, number, seat.hands[0])
+    if rules.environment:
+        bust_the_fallen(play)
     advance(play)
 
 
@@ -95,7 +107,8 @@ def advance(play: Play) -> None:
         hand = seat.hands[index]
         if len(hand.cards) == 1:
             play.draw(number, index)
-        elif seat.leaving or _stands_by_itself(play.table, hand):
+            settle_a_bust(play, number, index)
+        elif seat.leaving or stands_by_itself(play.table, hand):
             play.tell(e.HandStood(number, index))
         else:
             return
@@ -103,18 +116,18 @@ def advance(play: Play) -> None:
 
 
 def settle_a_bust(play: Play, number: int, index: int) -> None:
-    """After a card from a decision: a bust loses at once."""
-    hand = play.table.seat(number).hands[index]
-    if total(hand.cards) > 21:
-        play.tell(e.HandSettled(number, index, "bust", hand.stake, 0))
+    """After a card from a decision: a bust is settled at once."""
+    table = play.table
+    hand, modifiers = table.seat(number).hands[index], table.modifiers
+    count = scoring(modifiers) if modifiers else PLAIN
+    if count.total(hand.cards) > count.limit:
+        _settle(play, number, index, hand, bust_outcome(hand, modifiers))
 
 
-def _stands_by_itself(table: Table, hand: Hand) -> bool:
-    if hand.is_natural:
-        return False
-    if hand.from_split and is_ace(hand.cards[0]):
-        return True
-    return not table.rules.hit_on_21 and total(hand.cards) == 21
+def bust_the_fallen(play: Play) -> None:
+    """After the modifiers have changed: hands that bust by them alone are settled at once."""
+    for number, index, hand in fallen_hands(play.table):
+        _settle(play, number, index, hand, bust_outcome(hand, play.table.modifiers))
 
 
 def _natural(play: Play, number: int, hand: Hand) -> None:
@@ -138,7 +151,7 @@ def _dealer(play: Play) -> None:
     """All hands are closed: reveal the hole card, draw to 17 if a live hand needs it, settle."""
     play.tell(e.HoleCardRevealed(play.hole()))
     natural = is_natural(play.table.round.dealer)
-    live = _live_hands(play.table)
+    live = live_hands(play.table)
     if not natural and [hand for _, _, hand in live if not hand.is_natural]:
         _draw_to_17(play)
     _settle_insurance(play, natural)
@@ -146,19 +159,9 @@ def _dealer(play: Play) -> None:
     _end(play)
 
 
-def _live_hands(table: Table) -> list[tuple[int, int, Hand]]:
-    """Seat, index and hand of all that is not settled yet."""
-    return [
-        (number, index, hand)
-        for number, seat in table.seated()
-        for index, hand in enumerate(seat.hands)
-        if hand.status != "settled"
-    ]
-
-
 def _draw_to_17(play: Play) -> None:
     dealer, drawn, shoe = play.table.round.dealer, play.table.round.drawn, play.shoe()
-    cards = dealer
+    cards, total = dealer, scoring(play.table.modifiers).total
     while total(cards) < 17:
         cards = (*cards, shoe[drawn + len(cards) - len(dealer)])
     if len(cards) > len(dealer):
@@ -172,9 +175,10 @@ def _settle_insurance(play: Play, natural: bool) -> None:
 
 
 def _settle_hands(play: Play, live: list[tuple[int, int, Hand]]) -> None:
-    dealer = play.table.round.dealer
+    table = play.table
+    dealer, modifiers = table.round.dealer, table.modifiers
     for number, index, hand in live:
-        _settle(play, number, index, hand, outcome(hand, dealer))
+        _settle(play, number, index, hand, outcome(hand, dealer, modifiers))
 
 
 def _settle(play: Play, number: int, index: int, hand: Hand, result: e.Outcome) -> None:

@@ -1,11 +1,20 @@
 """What a ruleset may say: one immutable value. The engine asks it and never knows its name."""
 
 from hashlib import sha256
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, json
 
 from services.blackjack.domain.cards import DECK, POINTS, Card, is_ace
+from services.blackjack.domain.items import MOST_HELD, Catalogue, Item, Modify, Redraw
+from services.blackjack.domain.modifiers import (
+    HIGHEST_LIMIT,
+    MOST_MODIFIERS,
+    PRINTED,
+    BustLimit,
+    Modifier,
+    RankValue,
+)
 from services.blackjack.domain.rejections import RulesetNonsense
 from shared.kernel.chips import MOST_CHIPS, Chips, half
 
@@ -50,11 +59,14 @@ class Runs(Struct, frozen=True, forbid_unknown_fields=True):
     granted_goal: Chips
 
 
+Environment: TypeAlias = Annotated[tuple[Modifier, ...], Meta(max_length=MOST_MODIFIERS)]
+
+
 class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A game, as data. Field by field the table of the published rules.
 
-    What has a default came later: left out where it says nothing, so that the fingerprints of
-    older rules stay.
+    What it says nothing of is left out of its JSON: a field that is added later, with a default,
+    leaves older rules and their fingerprints as they were.
     """
 
     name: str
@@ -85,6 +97,12 @@ class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """As published."""
     run: Runs | None = None
     """How the game is played in runs; null when players buy in."""
+    modifiers: bool = False
+    """Whether the platform may apply a modifier a round, before the first decision."""
+    environment: Environment = ()
+    """Modifiers of every round, in effect once naturals are dealt with."""
+    items: Catalogue = ()
+    """What the shop sells; nothing: there is none."""
 
     def peeks_at(self, upcard: Card) -> bool:
         """Whether the dealer looks at the hole card under this upcard before play."""
@@ -109,6 +127,10 @@ class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return first[0] == second[0]
         return self.split == "same_value" and POINTS[first] == POINTS[second]
 
+    def item(self, name: str) -> Item | None:
+        """The item of this name, if the shop has it."""
+        return next((item for item in self.items if item.name == name), None)
+
 
 def fingerprint(ruleset: Ruleset) -> str:
     """SHA-256 of the ruleset's canonical JSON, in hex."""
@@ -118,17 +140,43 @@ def fingerprint(ruleset: Ruleset) -> str:
 def most_cards(ruleset: Ruleset) -> int:
     """An upper bound on the cards of one round.
 
-    Every hand draws its last card on a hard total of 21 or less, so all cards but those last ones
-    add up to at most 21 a hand; taking the smallest cards of the shoe first makes them the most.
+    Every hand draws its last card on a hard total up to the bust limit, the dealer below 17, so
+    all cards but those last ones add up to at most 21, or the limit, a hand; taking the smallest
+    cards of the shoe first makes them the most. Each redraw takes one card more.
     """
-    hands = ruleset.seats * ruleset.hands_per_seat + 1
-    points_left, cards = 21 * hands, 0
-    for points in sorted(POINTS[card] for card in DECK * ruleset.decks):
+    hands = ruleset.seats * ruleset.hands_per_seat
+    least, limit = _least_points(ruleset), _highest_limit(ruleset)
+    points_left, cards = limit * hands + 21, 0
+    for points in sorted(least[card[0]] for card in DECK * ruleset.decks):
         if points > points_left:
             break
         points_left -= points
         cards += 1
-    return cards + hands
+    redraws = any(isinstance(item.effect, Redraw) for item in ruleset.items)
+    return cards + hands + 1 + redraws * ruleset.seats * MOST_HELD
+
+
+def _foreseen(ruleset: Ruleset) -> list[Modifier]:
+    """The modifiers that the ruleset itself names."""
+    effects = [item.effect for item in ruleset.items]
+    from_items = [effect.modifier for effect in effects if isinstance(effect, Modify)]
+    return [*ruleset.environment, *from_items]
+
+
+def _least_points(ruleset: Ruleset) -> dict[str, int]:
+    """The least that the ranks can count in a round, under whatever modifiers."""
+    least = PRINTED | {"A": 1}
+    for modifier in _foreseen(ruleset):
+        if isinstance(modifier, RankValue):
+            least[modifier.rank] = min(least[modifier.rank], modifier.value)
+    if ruleset.modifiers:  # the platform may do this to one rank
+        least[max(least, key=least.__getitem__)] = 1
+    return least
+
+
+def _highest_limit(ruleset: Ruleset) -> int:
+    limits = [modifier.limit for modifier in _foreseen(ruleset) if isinstance(modifier, BustLimit)]
+    return max(21, *limits, HIGHEST_LIMIT if ruleset.modifiers else 0)
 
 
 def validate(ruleset: Ruleset) -> Ruleset:
@@ -146,6 +194,8 @@ def validate(ruleset: Ruleset) -> Ruleset:
         _validate_runs(ruleset, ruleset.run)
     if ruleset.peek != "never" and ruleset.insurance == "on_turn":
         raise RulesetNonsense("Insurance on one's turn comes after the peek and could only lose.")
+    if len({item.name for item in ruleset.items}) < len(ruleset.items):
+        raise RulesetNonsense("Two items of the catalogue have the same name.")
     if most_cards(ruleset) > 52 * ruleset.decks:
         raise RulesetNonsense(
             f"A round may need {most_cards(ruleset)} cards, the shoe has {52 * ruleset.decks}."

@@ -4,6 +4,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from services.blackjack.domain.items import ONE_OF_EACH, Item
+from services.blackjack.domain.modifiers import Modifiers
 from services.blackjack.domain.rejections import RulesetNonsense, UnknownRuleset
 from services.blackjack.domain.rules import BetLimits, Clocks, Ruleset, Runs, validate
 
@@ -54,7 +56,7 @@ COINLOUNGE: Final = Ruleset(
 CLASSIC: Final = Ruleset(
     name="classic",
     title="Poker Head, Classic Table",
-    version="1.0.0",
+    version="1.1.0",
     seats=1,
     decks=1,
     bet=BetLimits(min=5, half_of_stack=True),
@@ -72,6 +74,8 @@ CLASSIC: Final = Ruleset(
     hit_on_21=False,
     house_edge="not published",
     run=Runs(min_stake=40, max_stake=100, goal_multiple=4, granted_stake=100, granted_goal=300),
+    modifiers=True,
+    items=ONE_OF_EACH,
 )
 
 EUROPEAN: Final = Ruleset(
@@ -105,8 +109,13 @@ def ruleset(
     bet: BetLimits | None = None,
     clock: Clocks | None = None,
     seats: int | None = None,
+    environment: Modifiers = (),
+    items: tuple[Item, ...] | None = None,
 ) -> Ruleset:
-    """A published ruleset with a table's own limits. Raises UnknownRuleset, RulesetNonsense."""
+    """A published ruleset with a table's own limits, environment and catalogue.
+
+    Raises UnknownRuleset, RulesetNonsense.
+    """
     if name not in PUBLISHED:
         raise UnknownRuleset(f"There is no {name!r}; there are {', '.join(PUBLISHED)}.")
     published = PUBLISHED[name]
@@ -114,11 +123,17 @@ def ruleset(
         raise RulesetNonsense(
             f"{published.title} has at most {published.seats} seats, not {seats}."
         )
+    if environment and not published.modifiers:
+        raise RulesetNonsense(f"{published.title} is played without modifiers.")
+    if items and not published.items:
+        raise RulesetNonsense(f"{published.title} has no shop.")
     return validate(
         replace(
             published,
             bet=bet or published.bet,
             clock=clock or published.clock,
             seats=seats or published.seats,
+            environment=environment or published.environment,
+            items=published.items if items is None else items,
         )
     )

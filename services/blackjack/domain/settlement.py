@@ -4,21 +4,28 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from services.blackjack.domain import events as e
-from services.blackjack.domain.cards import Cards, is_natural, total
+from services.blackjack.domain.cards import Cards, is_natural
+from services.blackjack.domain.modifiers import PLAIN, Modifiers, scoring
 from services.blackjack.domain.table import Hand, Table
 from shared.kernel.chips import ISSUANCE, Posting, bank, half, in_play, stack
 
 
-def outcome(hand: Hand, dealer: Cards) -> e.Outcome:
+def outcome(hand: Hand, dealer: Cards, modifiers: Modifiers = ()) -> e.Outcome:
     """How a hand that was neither bust nor surrendered fares against the dealer's final cards."""
     if is_natural(dealer):
         return "push" if hand.is_natural else "loss"
     if hand.is_natural:
         return "natural"
-    ours, theirs = total(hand.cards), total(dealer)
-    if theirs > 21 or ours > theirs:
+    count = scoring(modifiers) if modifiers else PLAIN
+    ours, theirs = count.total(hand.cards), count.total(dealer)
+    if theirs > count.limit or ours > theirs:
         return "win"
     return "push" if ours == theirs else "loss"
+
+
+def bust_outcome(hand: Hand, modifiers: Modifiers) -> e.Outcome:
+    """What a bust of this hand comes to."""
+    return "push" if hand.shielded or scoring(modifiers).reverse_bust else "bust"
 
 
 def payout(outcome: e.Outcome, stake: int) -> int:
@@ -86,6 +93,11 @@ def _settled(table: Table, event: e.HandSettled | e.InsuranceSettled) -> tuple[P
     return tuple([line for line in lines if line.amount])
 
 
+def _sold(table: Table, seat: int, price: int) -> tuple[Posting, ...]:
+    player = table.seat(seat).player
+    return Posting(stack(table.id, player), -price), Posting(bank(table.id), price)
+
+
 def _to_stack(table: Table, player: str, source: e.Source, chips: int) -> tuple[Posting, ...]:
     if not chips:
         return ()
@@ -111,8 +123,9 @@ _LINES: Final[dict[type[e.Event], Callable[[Table, Any], tuple[Posting, ...]]]] 
     e.InsuranceBought: lambda table, bought: _stake(table, bought.seat, bought.stake),
     e.HandSettled: _settled,
     e.InsuranceSettled: _settled,
+    e.ItemBought: lambda table, bought: _sold(table, bought.seat, bought.price),
 }
-"""The lines of what happens to a stake. Found by the event's class, as in `evolve`."""
+"""The lines of what happens to a stake, and of a sale. Found by class, as in `evolve`."""
 
 _BROUGHT: Final[dict[type[e.Event], Callable[[Table, Any], tuple[str, e.Source, int]]]] = {
     e.PlayerSat: lambda table, sat: _bankroll(table, sat.player, sat.buy_in),

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural
+from services.blackjack.domain.modifiers import Modifiers
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
@@ -19,6 +20,8 @@ class Hand(Struct, frozen=True, gc=False):
     from_split: bool = False
     outcome: e.Outcome | None = None
     payout: int = 0
+    shielded: bool = False
+    """Whether a bust is a push."""
 
     @property
     def is_natural(self) -> bool:
@@ -51,6 +54,8 @@ class Seat(Struct, frozen=True, gc=False):
     insurance: int = 0
     hands: tuple[Hand, ...] = ()
     run: Run | None = None
+    items: tuple[str, ...] = ()
+    """The names of those bought and not used yet."""
 
     @property
     def is_live(self) -> bool:
@@ -74,6 +79,8 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
     offers: tuple[int, ...] = ()
     seed: str | None = None
     """In hex, once revealed."""
+    modified: bool = False
+    """Whether the platform has applied its modifier."""
 
 
 class Betting(Struct, frozen=True, gc=False, tag="betting"):
@@ -106,6 +113,9 @@ class Table(Struct, frozen=True, gc=False):
     """How many rounds have been opened."""
     runs: int = 0
     """How many runs have been started."""
+    modifiers: Modifiers = ()
+    """By which hands are counted: the environment, then those of the running round, or the last,
+    as they came."""
 
     @property
     def round(self) -> Round:

@@ -5,9 +5,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
-from services.blackjack.domain.cards import Card, Cards, is_soft, total
+from services.blackjack.domain.cards import Card, Cards
 from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.events import Outcome, RunOutcome, Source
+from services.blackjack.domain.modifiers import Modifiers, Scoring, scoring
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.run import bankroll
 from services.blackjack.domain.table import Betting, Closed, Hand, Round, Run, Seat, Table
@@ -35,7 +36,8 @@ class DealerView(Struct, frozen=True, gc=False):
 
 
 class HandView(Struct, frozen=True, gc=False):
-    """A hand with its total; `outcome` and `payout` come with the settlement."""
+    """A hand with its total, all modifiers included. `outcome` and `payout` come with the
+    settlement, `shielded` with an item."""
 
     hand: int
     cards: Cards
@@ -43,6 +45,7 @@ class HandView(Struct, frozen=True, gc=False):
     soft: bool
     stake: int
     status: Literal["playing", "stood", "settled"]
+    shielded: bool | UnsetType = UNSET
     outcome: Outcome | UnsetType = UNSET
     payout: int | UnsetType = UNSET
 
@@ -65,6 +68,7 @@ class SeatView(Struct, frozen=True, gc=False):
     """A seated player. While betting, `hands` are those of the round before.
 
     `run` is the running run, or the last one; only games that are played in runs have it.
+    `items` are bought and not used yet; only games with a shop have them.
     """
 
     seat: int
@@ -76,6 +80,7 @@ class SeatView(Struct, frozen=True, gc=False):
     leaving: bool
     hands: tuple[HandView, ...]
     run: RunView | UnsetType = UNSET
+    items: tuple[str, ...] | UnsetType = UNSET
 
 
 class Turn(Struct, frozen=True, gc=False):
@@ -98,6 +103,9 @@ class TableView(Struct, frozen=True, gc=False):
     `next_commitment` is that of the round to bet on; a running round has its own.
 
     `version` is the number of its events, `position` the place of the last of them in the log.
+
+    By `modifiers` all totals here are counted: those of the table, then those of the round shown,
+    as they came. Of two that say something else of one thing, the later wins.
     """
 
     id: str
@@ -108,6 +116,7 @@ class TableView(Struct, frozen=True, gc=False):
     host: str | None
     round: RoundView | None
     next_commitment: str | None
+    modifiers: Modifiers
     dealer: DealerView | None
     seats: tuple[SeatView, ...]
     turn: Turn | None
@@ -119,6 +128,7 @@ def view(table: Table, version: int, position: int) -> TableView:
     """The public view of a table as its events up to `version` have left it."""
     stage = table.stage
     current = stage.last if isinstance(stage, Betting) else stage
+    count = scoring(table.modifiers)
     turn = table.turn() if isinstance(stage, Round) and not stage.offers else None
     return TableView(
         id=table.id,
@@ -129,8 +139,9 @@ def view(table: Table, version: int, position: int) -> TableView:
         host=table.host,
         round=_round(table, current) if isinstance(current, Round) else None,
         next_commitment=stage.next.commitment if isinstance(stage, Betting) else None,
-        dealer=_dealer(current.dealer) if isinstance(current, Round) else None,
-        seats=tuple([_seat(table, number, seat) for number, seat in table.seated()]),
+        modifiers=table.modifiers,
+        dealer=_dealer(current.dealer, count) if isinstance(current, Round) else None,
+        seats=tuple([_seat(table, number, seat, count) for number, seat in table.seated()]),
         turn=Turn(*turn) if turn else None,
         clock=_clock(table),
         legal_moves=legal_moves(table),
@@ -159,12 +170,12 @@ def _round(table: Table, round: Round) -> RoundView:
     return RoundView(table.round_id(), round.number, round.sealed.commitment, round.seed)
 
 
-def _dealer(cards: tuple[Card, ...]) -> DealerView:
+def _dealer(cards: tuple[Card, ...], count: Scoring) -> DealerView:
     hole: Literal["face_down", "revealed"] = "face_down" if len(cards) == 1 else "revealed"
-    return DealerView(cards, hole, total(cards), is_soft(cards))
+    return DealerView(cards, hole, count.total(cards), count.is_soft(cards))
 
 
-def _seat(table: Table, number: int, seat: Seat) -> SeatView:
+def _seat(table: Table, number: int, seat: Seat, count: Scoring) -> SeatView:
     return SeatView(
         seat=number,
         player=seat.player,
@@ -173,8 +184,9 @@ def _seat(table: Table, number: int, seat: Seat) -> SeatView:
         insurance=seat.insurance,
         sits_out=seat.sits_out,
         leaving=seat.leaving,
-        hands=tuple([_hand(index, hand) for index, hand in enumerate(seat.hands)]),
+        hands=tuple([_hand(index, hand, count) for index, hand in enumerate(seat.hands)]),
         run=_run(table, seat, seat.run) if seat.run else UNSET,
+        items=seat.items if table.rules.items else UNSET,
     )
 
 
@@ -184,15 +196,16 @@ def _run(table: Table, seat: Seat, run: Run) -> RunView:
     )
 
 
-def _hand(index: int, hand: Hand) -> HandView:
+def _hand(index: int, hand: Hand, count: Scoring) -> HandView:
     settled = hand.outcome is not None
     return HandView(
         hand=index,
         cards=hand.cards,
-        total=total(hand.cards),
-        soft=is_soft(hand.cards),
+        total=count.total(hand.cards),
+        soft=count.is_soft(hand.cards),
         stake=hand.stake,
         status=hand.status,
+        shielded=hand.shielded or UNSET,
         outcome=hand.outcome if hand.outcome is not None else UNSET,
         payout=hand.payout if settled else UNSET,
     )
