@@ -105,6 +105,8 @@ def _of_seats(table: Table, event: e.Event) -> Iterator[str]:
             yield f"{table.seat(number).player} sits this one out."
         case e.PlayerSat(number, player, buy_in):
             yield f"{player} takes seat {number} with {chips(buy_in)}."
+        case e.ComputerSeated(number, level):
+            yield f"{table.seat(number).player} is a computer player: {level}."
         case e.ChipsBoughtIn(number, amount):
             yield f"{table.seat(number).player} buys in for {amount} more."
         case e.ChipsCashedOut(number, amount):

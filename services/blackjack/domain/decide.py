@@ -7,6 +7,7 @@ from msgspec import Struct
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain import round as r
+from services.blackjack.domain.computers import name_of
 from services.blackjack.domain.moves import check
 from services.blackjack.domain.rules import fingerprint
 from services.blackjack.domain.rulesets import ruleset
@@ -31,7 +32,7 @@ def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpen
     return e.TableOpened(table_id, rules, fingerprint(rules), command.host, first)
 
 
-def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 0) -> Decision:
+def decide(table: Table, command: c.AnyCommand, seed: Seed, now: int = 0) -> Decision:
     """The events of a command at a table. Raises the Rejected that `check` finds.
 
     `seed` is the chance of the running round or the next, `now` the time in milliseconds since
@@ -48,6 +49,8 @@ def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 
             _insurance(play, command)
         case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
             _at_the_seat(play, command)
+        case c.SeatComputer():
+            _seat_computer(play, command)
         case c.TimeOut():
             _time_out(play)
         case _:
@@ -120,9 +123,7 @@ def _between_rounds(
 def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -> None:
     match command:
         case c.Sit(seat, player, buy_in):
-            play.tell(e.PlayerSat(seat, player, buy_in))
-            if play.table.host is None:
-                play.tell(e.HostMoved(player))
+            _sit(play, seat, player, buy_in)
         case c.BuyIn(seat, amount):
             play.tell(e.ChipsBoughtIn(seat, amount))
         case c.CashOut(seat, amount):
@@ -133,6 +134,19 @@ def _at_the_seat(play: r.Play, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -
             _deal_if_ready(play)
         case _:
             assert_never(command)
+
+
+def _sit(play: r.Play, seat: int, player: str, buy_in: int) -> None:
+    play.tell(e.PlayerSat(seat, player, buy_in))
+    if play.table.host is None:
+        play.tell(e.HostMoved(player))
+
+
+def _seat_computer(play: r.Play, command: c.SeatComputer) -> None:
+    seat, level, buy_in = command.seat, command.level, command.buy_in
+    _sit(play, seat, name_of(level, seat), buy_in)
+    last_round = play.table.rounds + command.rounds
+    play.tell(e.ComputerSeated(seat, level, buy_in, last_round))
 
 
 def _time_out(play: r.Play) -> None:

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from services.blackjack.domain.cards import Card, Cards
-from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rules import Level, Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
 Outcome: TypeAlias = Literal["natural", "win", "push", "loss", "bust", "surrender"]
@@ -37,6 +37,16 @@ class PlayerSat(Struct, frozen=True, gc=False):
     seat: int
     player: str
     buy_in: int
+
+
+class ComputerSeated(Struct, frozen=True, gc=False):
+    """The player who has just sat down is a computer of this level. It leaves after the round with
+    the number `last_round`; `buy_in` is what it brings again when its stack allows no bet."""
+
+    seat: int
+    level: Level
+    buy_in: int
+    last_round: int
 
 
 class ChipsBoughtIn(Struct, frozen=True, gc=False):
@@ -180,8 +190,8 @@ RoundEvent: TypeAlias = (
     | InsuranceOffered | InsuranceBought | InsuranceDeclined | InsuranceSettled
 )  # fmt: skip
 SeatEvent: TypeAlias = (
-    BetPlaced | BetWithdrawn | SeatSatOut | PlayerSat | ChipsBoughtIn | ChipsCashedOut
-    | PlayerLeaving | PlayerLeft | HostMoved | TableOpened | TableWasClosed
+    BetPlaced | BetWithdrawn | SeatSatOut | PlayerSat | ComputerSeated | ChipsBoughtIn
+    | ChipsCashedOut | PlayerLeaving | PlayerLeft | HostMoved | TableOpened | TableWasClosed
 )  # fmt: skip
 Event: TypeAlias = HandEvent | RoundEvent | SeatEvent
 
@@ -190,6 +200,7 @@ REGISTRY: Final[dict[str, tuple[int, type]]] = {
     "blackjack.table_closed": (1, TableWasClosed),
     "blackjack.host_moved": (1, HostMoved),
     "blackjack.player_sat": (1, PlayerSat),
+    "blackjack.computer_seated": (1, ComputerSeated),
     "blackjack.chips_bought_in": (1, ChipsBoughtIn),
     "blackjack.chips_cashed_out": (1, ChipsCashedOut),
     "blackjack.player_leaving": (1, PlayerLeaving),

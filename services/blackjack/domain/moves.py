@@ -8,6 +8,7 @@ from msgspec import Struct
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import rejections as no
 from services.blackjack.domain.clock import waits_for
+from services.blackjack.domain.computers import is_computer, name_of
 from services.blackjack.domain.settlement import insurance_price
 from services.blackjack.domain.table import Closed, Hand, Round, Seat, Table
 from shared.kernel.chips import MOST_CHIPS
@@ -31,7 +32,7 @@ class Move(Struct, frozen=True, omit_defaults=True):
     step: int | None = None
 
 
-def check(table: Table, command: c.Command | c.TimeOut) -> None:
+def check(table: Table, command: c.AnyCommand) -> None:
     """Returns when the command is legal now, raises the reason when it is not."""
     if isinstance(table.stage, Closed):
         raise no.TableClosed(f"Table {table.id} is closed.")
@@ -44,6 +45,8 @@ def check(table: Table, command: c.Command | c.TimeOut) -> None:
             _check_between_rounds(table, command)
         case c.Sit() | c.Leave() | c.BuyIn() | c.CashOut():
             _check_seat(table, command)
+        case c.SeatComputer():
+            _check_computer(table, command)
         case c.TimeOut(turn):
             wait = waits_for(table)
             if wait is None or wait.turn != turn:
@@ -226,6 +229,8 @@ def _check_bet(table: Table, seat: Seat, amount: int) -> None:
 
 def _check_seat(table: Table, command: c.Sit | c.Leave | c.BuyIn | c.CashOut) -> None:
     if isinstance(command, c.Sit):
+        if is_computer(command.player):
+            raise no.NameReserved(f"{command.player} is the name of a computer player.")
         _check_sit(table, command)
         return
     seat = _occupied(table, command.seat)
@@ -249,6 +254,18 @@ def _check_sit(table: Table, command: c.Sit) -> None:
     for number, seat in table.seated():
         if seat.player == command.player:
             raise no.AlreadySeated(f"{command.player} sits on seat {number}.", seat=number)
+
+
+def _check_computer(table: Table, command: c.SeatComputer) -> None:
+    rules, level = table.rules, command.level
+    if level not in rules.computers:
+        allowed = ", ".join(rules.computers) or "none"
+        raise no.NoSuchComputer(f"{rules.title} lets these computer players sit: {allowed}.")
+    _check_sit(table, c.Sit(command.seat, name_of(level, command.seat), command.buy_in))
+    if not rules.bets(command.buy_in):
+        raise no.NotEnoughChips(
+            f"{command.buy_in} chips allow no bet; the least is {rules.bet.min}."
+        )
 
 
 def _occupied(table: Table, number: int) -> Seat:

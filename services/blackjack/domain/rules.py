@@ -1,7 +1,7 @@
 """What a ruleset may say: one immutable value. The engine asks it and never knows its name."""
 
 from hashlib import sha256
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, json
 
@@ -21,6 +21,9 @@ class BetLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the most is (also) half of the player's stack, rounded down."""
 
 
+Level: TypeAlias = Literal["easy", "normal", "hard"]
+"""How well a computer player plays."""
+
 Seconds = Annotated[int, Meta(ge=1, le=3600)]
 
 
@@ -36,8 +39,12 @@ class Clocks(Struct, frozen=True, forbid_unknown_fields=True):
     action_seconds: Seconds | None = None
 
 
-class Ruleset(Struct, frozen=True, kw_only=True):
-    """A game, as data. Field by field the table of the published rules."""
+class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A game, as data. Field by field the table of the published rules.
+
+    A field that is added has a default, which means: as before. It is left away then, so that a
+    ruleset from before it keeps its fingerprint.
+    """
 
     name: str
     title: str
@@ -65,6 +72,8 @@ class Ruleset(Struct, frozen=True, kw_only=True):
     """False: a hand of 21 stands by itself."""
     house_edge: str
     """As published."""
+    computers: tuple[Level, ...] = ()
+    """The computer players that may take a seat; left away when there are none."""
 
     def peeks_at(self, upcard: Card) -> bool:
         """Whether the dealer looks at the hole card under this upcard before play."""

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural
-from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rules import Level, Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
 
@@ -25,6 +25,14 @@ class Hand(Struct, frozen=True, gc=False):
         return not self.from_split and is_natural(self.cards)
 
 
+class Computer(Struct, frozen=True, gc=False):
+    """A player that is none of flesh and blood: see ComputerSeated."""
+
+    level: Level
+    buy_in: int
+    last_round: int
+
+
 class Seat(Struct, frozen=True, gc=False):
     """A player with a stack. After a round the hands lie open until the next one is dealt."""
 
@@ -38,6 +46,7 @@ class Seat(Struct, frozen=True, gc=False):
     leaving: bool = False
     insurance: int = 0
     hands: tuple[Hand, ...] = ()
+    computer: Computer | None = None
 
     @property
     def is_live(self) -> bool:

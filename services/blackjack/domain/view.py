@@ -9,7 +9,7 @@ from services.blackjack.domain.cards import Card, Cards, is_soft, total
 from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.events import Outcome
 from services.blackjack.domain.moves import Move, legal_moves
-from services.blackjack.domain.table import Betting, Closed, Hand, Round, Seat, Table
+from services.blackjack.domain.table import Betting, Closed, Computer, Hand, Round, Seat, Table
 from shared.kernel.moments import moment
 
 Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
@@ -57,6 +57,8 @@ class SeatView(Struct, frozen=True):
     sits_out: bool
     leaving: bool
     hands: tuple[HandView, ...]
+    computer: Computer | UnsetType = UNSET
+    """What kind of computer plays here; left away when a person does."""
 
 
 class Turn(Struct, frozen=True):
@@ -155,6 +157,7 @@ def _seat(number: int, seat: Seat) -> SeatView:
         sits_out=seat.sits_out,
         leaving=seat.leaving,
         hands=tuple(_hand(index, hand) for index, hand in enumerate(seat.hands)),
+        computer=seat.computer or UNSET,
     )
 
 
