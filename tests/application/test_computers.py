@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from itertools import count, product
+from secrets import token_bytes
 from threading import Event
 
 import pytest
@@ -12,20 +13,28 @@ import pytest
 from services.audit.application import from_store
 from services.audit.domain.verify import Report, verify
 from services.blackjack.application.clocks import CLAIM
-from services.blackjack.application.computers import BestTables, best_table
+from services.blackjack.application.computers import (
+    BestTables,
+    announced_to,
+    calls_of,
+)
 from services.blackjack.application.reading import table_stream
-from services.blackjack.domain.commands import Bet, Leave, Open, SeatComputer, Sit
+from services.blackjack.application.shoes import Shoes
+from services.blackjack.application.tables import Tables
+from services.blackjack.domain.commands import Bet, Command, Leave, Open, SeatComputer, Sit
 from services.blackjack.domain.computers import asked
 from services.blackjack.domain.rules import Clocks, Level, Ruleset
-from services.blackjack.domain.rulesets import PUBLISHED
+from services.blackjack.domain.rulesets import A2G, COINLOUNGE, ruleset
 from services.blackjack.domain.table import Betting
 from services.blackjack.odds.game import Game, game_of, plain_bet
 from services.blackjack.odds.strategy import Strategy
 from services.blackjack.players.basic import BASIC
+from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause
 from shared.eventstore.migrate import open_house
+from shared.eventstore.wakeups import Wakeups
 from shared.kernel.chips import ISSUANCE, stack, vault
-from tests.application.processes import Clock, Process, a_process, told
+from tests.application.processes import CODEC, KEY, Clock, Process, a_process, told
 from tests.conftest import Database
 from tests.eventstore.appends import HOUSE
 
@@ -270,17 +279,15 @@ async def test_the_best_table_is_computed_once_for_equal_games() -> None:
 
     def compute(game: Game) -> Strategy:
         computed.append(game)
-        return best_table(game)
+        return BASIC
 
     best = BestTables(compute)
-    for _ in range(2):
-        for game in ("a2g", "european"):
-            best.of(PUBLISHED[game])
-            await best.settle()
-            assert best.of(PUBLISHED[game])
+    for rules in (A2G, ruleset("a2g", seats=2, clock=Clocks()), COINLOUNGE) * 2:
+        best.of(rules)
+        await best.settle()
+        assert best.of(rules) == BASIC
 
-    games = {game_of(PUBLISHED[game], plain_bet(PUBLISHED[game])) for game in ("a2g", "european")}
-    assert sorted(game.key for game in computed) == sorted(game.key for game in games)
+    assert computed == [game_of(rules, plain_bet(rules)) for rules in (A2G, COINLOUNGE)]
 
 
 async def test_a_computer_that_is_sent_away_is_asked_no_more(twins: list[Process]) -> None:
@@ -293,3 +300,26 @@ async def test_a_computer_that_is_sent_away_is_asked_no_more(twins: list[Process
     table = await one.state("oak")
     assert isinstance(table.stage, Betting)
     assert asked(table) is None
+
+
+async def test_whoever_asks_a_computer_says_so_at_once(clock: Clock, twins: list[Process]) -> None:
+    store = twins[0].store
+    async with Wakeups() as wakeups, Batcher(store, clock=clock) as batcher:
+        asking = Tables(
+            *(store, batcher, CODEC, Shoes({"k": KEY}, "k", token_bytes), clock),
+            announced_to(wakeups),
+        )
+
+        async def heard(command: Command | SeatComputer | Open) -> bool:
+            known = wakeups.newest([calls_of(HOUSE)])
+            cause = Cause(HOUSE, "key/test", f"{command}")
+            if isinstance(command, Open):
+                await asking.open(cause, "oak", command)
+            else:
+                await asking.play(cause, "oak", command)
+            return await wakeups.wait_for_any(known, 0)
+
+        assert not await heard(Open("european", clock=Clocks(), host="nobody"))
+        assert not await heard(Sit(1, "ada", 100))
+        assert not await heard(SeatComputer(2, "easy", 100))
+        assert await heard(Bet(1, 20))

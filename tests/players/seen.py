@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, get_args
 
 from msgspec import Struct, UnsetType
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from services.blackjack.domain import view as v
 from services.blackjack.domain.commands import Command
@@ -13,6 +13,7 @@ from services.blackjack.domain.moves import Move
 from services.blackjack.domain.table import Computer
 from services.blackjack.odds.strategy import CODES, Strategy
 from services.blackjack.players.choose import Choose
+from tests.domain.story import a_table
 
 SEAT = 3
 PUBLIC: set[type] = {
@@ -21,29 +22,24 @@ PUBLIC: set[type] = {
 }
 """Everything that a player may hold in its hands, but for tuples and lists of it."""
 
+_SEEN = v.view(a_table("a2g", 100).table, version=2, position=2)
+
 
 def chosen(choose: Choose, cards: Sequence[str], total: int, soft: bool, *moves: str) -> str:
     """What a player does with a hand: the first card is the dealer's, the moves are all legal."""
     upcard, *own = cards
+    hand = v.HandView(0, tuple(own), total, soft, 20, "playing")
     listed = [Move(move, SEAT, None if move == "insure" else 0) for move in moves]
-    seen = v.TableView(
-        **{"id": "t", "ruleset": "a2g", "version": 9, "position": 9, "phase": "player_turn"},
-        **{"host": None, "round": v.RoundView("t.1", 1, "c12b", None), "next_commitment": None},
+    seat = replace(_SEEN.seats[0], seat=SEAT, hands=(hand,), computer=Computer("hard", 100, 100))
+    seen = replace(
+        _SEEN,
+        phase="player_turn",
         dealer=v.DealerView((upcard,), "face_down", 0, False),
-        seats=(_seat(v.HandView(0, tuple(own), total, soft, 20, "playing")),),
+        seats=(seat,),
         turn=v.Turn(SEAT, 0),
-        clock=None,
         legal_moves=listed,
     )
     return name_of(choose(seen, listed))
-
-
-def _seat(hand: v.HandView) -> v.SeatView:
-    return v.SeatView(
-        **{"seat": SEAT, "player": "computer-hard-3", "stack": 80, "bet": 20, "insurance": 0},
-        **{"sits_out": False, "leaving": False, "hands": (hand,)},
-        computer=Computer("hard", 100, 100),
-    )
 
 
 def name_of(command: Command) -> str:

@@ -164,7 +164,7 @@ class SeatComputer(
     seat: SeatNumber
     level: Level
     buy_in: Chips
-    rounds: Annotated[int, Meta(ge=1, le=10_000)] = 100
+    rounds: Annotated[int, Meta(ge=1, le=1000)] = 100
 
 
 HandCommand: TypeAlias = Hit | Stand | DoubleDown | Split | Surrender
