@@ -20,8 +20,10 @@ from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
+from services.blackjack.api import odds as odds_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.computers import announced_to
+from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
@@ -89,6 +91,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **many_api.PUBLISHED,
     **computers_api.PUBLISHED,
     **history_api.PUBLISHED,
+    **odds_api.PUBLISHED,
     **ledger_api.PUBLISHED,
     **audit_api.PUBLISHED,
     **feed.PUBLISHED,
@@ -126,6 +129,7 @@ class Service:
         self.listed, self.rounds = TableList(*views), Rounds(*views)
         self.hands, self.returns = Hands(*views), Returns(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
+        self.odds = OddsDesk()
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
         self.watching = self._watched()
@@ -140,6 +144,7 @@ class Service:
             await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
+            stack.push_async_callback(self.odds.close)
             yield
             await self.tables.reading.loader.settle()
 
@@ -222,6 +227,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     """The routes of every context."""
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
     yield computers_api.routes(service.tables)
+    yield odds_api.routes(service.odds)
     yield history_api.routes(service.rounds, service.hands, service.returns)
     yield ledger_api.routes(service.ledger, service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))

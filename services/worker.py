@@ -18,6 +18,7 @@ from services.blackjack.application.computers import (
     announced_to,
     calls_of,
 )
+from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
@@ -69,7 +70,8 @@ class Worker:
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now, ask)
         pages = Pages(self.store, Plays(self.store, codec).open)
         self.projector = Projector(pages, PROJECTIONS)
-        computers = Computers(self.tables, BestTables(), _now)
+        self.odds = OddsDesk()
+        computers = Computers(self.tables, BestTables.from_desk(self.odds), _now)
         self.clocks = Clocks(self.store, self.tables, computers, _now, observe_lateness)
         self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
         if settings.migration_url:
@@ -87,6 +89,7 @@ class Worker:
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             await stack.enter_async_context(self.projector)
+            stack.push_async_callback(self.odds.close)
             async with asyncio.TaskGroup() as attending:
                 for name, duty in self.duties.items():
                     attending.create_task(self._attend(name, duty))

@@ -6,8 +6,18 @@ the first round is over and the second is not.
 
 from dataclasses import dataclass
 
+from services.blackjack.api.odds_examples import TABLE
 from shared.http.keys import Scope
 from tests.api.croupier import Json
+
+PLACES = {
+    "table": "oak",
+    "round": "oak.1",
+    "player": "ada",
+    "name": "european",
+    "cards": "T42",
+    "upcard": "6",
+}
 
 
 @dataclass(frozen=True)
@@ -24,7 +34,7 @@ class Route:
     @property
     def address(self) -> str:
         filled = self.path
-        for name, value in (("table", "oak"), ("round", "oak.1"), ("player", "ada")):
+        for name, value in PLACES.items():
             filled = filled.replace(f"{{{name}}}", value)
         return filled + self.query
 
@@ -55,6 +65,11 @@ ROUTES = [
     Route("GET", "/v1/rounds/{round}", "read"),
     Route("GET", "/v1/rounds/{round}/recall", "read"),
     Route("GET", "/v1/rounds/{round}/proof", "audit"),
+    Route("GET", "/v1/rulesets/{name}/odds", "read"),
+    Route("GET", "/v1/rulesets/{name}/odds/{cards}/{upcard}", "read"),
+    Route("GET", "/v1/rulesets/{name}/strategy", "read"),
+    Route("POST", "/v1/rulesets/{name}/strategy", "read", body=TABLE),
+    Route("GET", "/v1/rulesets/{name}/strategy.svg", "read"),
     Route("POST", "/v1/players/{player}/grants", "ledger", body={"amount": 1000}),
     Route("GET", "/v1/players/{player}/vault", "ledger"),
     Route("GET", "/v1/players/{player}/entries", "ledger"),

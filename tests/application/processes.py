@@ -15,7 +15,10 @@ from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.commands import AnyCommand
 from services.blackjack.domain.events import REGISTRY
+from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.table import Table
+from services.blackjack.odds.figures import Strategy
+from services.blackjack.players.basic import BASIC
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause
@@ -39,6 +42,16 @@ class Clock:
 
     def goes_on(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
+
+
+class AtOnce(BestTables):
+    """No test waits for a computation: everybody plays basic strategy."""
+
+    def __init__(self) -> None:
+        pass
+
+    def of(self, rules: Ruleset) -> Strategy | None:
+        return BASIC
 
 
 @dataclass
@@ -77,7 +90,7 @@ async def a_process(
     async with PostgresStore(database.app_url) as store, Batcher(store, clock=clock) as batcher:
         late: list[timedelta] = []
         tables = Tables(store, batcher, CODEC, Shoes({"k": KEY}, "k", token_bytes), clock)
-        computers = Computers(tables, best or BestTables(), clock)
+        computers = Computers(tables, best or AtOnce(), clock)
         clocks = Clocks(store, tables, computers, clock, late.append)
         yield Process(store, tables, computers, clocks, late, commands)
 

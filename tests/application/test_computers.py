@@ -3,10 +3,9 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from itertools import count, product
 from secrets import token_bytes
-from threading import Event
 
 import pytest
 
@@ -26,27 +25,21 @@ from services.blackjack.domain.computers import asked
 from services.blackjack.domain.rules import Clocks, Level, Ruleset
 from services.blackjack.domain.rulesets import A2G, COINLOUNGE, ruleset
 from services.blackjack.domain.table import Betting
+from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
-from services.blackjack.odds.strategy import Strategy
+from services.blackjack.odds.rejections import OddsBusy
 from services.blackjack.players.basic import BASIC
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause
 from shared.eventstore.migrate import open_house
 from shared.eventstore.wakeups import Wakeups
 from shared.kernel.chips import ISSUANCE, stack, vault
-from tests.application.processes import CODEC, KEY, Clock, Process, a_process, told
+from tests.application.processes import CODEC, KEY, AtOnce, Clock, Process, a_process, told
 from tests.conftest import Database
 from tests.eventstore.appends import HOUSE
 
 TABLES = [f"t{n:02}" for n in range(8)]
 LEVELS = ("easy", "normal", "hard")
-
-
-class AtOnce(BestTables):
-    """The tables are there when they are asked for: no test waits for a computation."""
-
-    def of(self, rules: Ruleset) -> Strategy | None:
-        return BASIC
 
 
 @pytest.fixture
@@ -61,8 +54,7 @@ async def twins(database: Database, clock: Clock) -> AsyncIterator[list[Process]
     commands = count()
     async with AsyncExitStack() as stack:
         yield [
-            await stack.enter_async_context(a_process(database, clock, commands, AtOnce()))
-            for _ in range(2)
+            await stack.enter_async_context(a_process(database, clock, commands)) for _ in range(2)
         ]
 
 
@@ -231,7 +223,7 @@ async def test_after_its_move_the_clock_of_the_next_one_runs(
 async def test_a_player_that_fails_does_the_least_and_holds_up_nobody(
     database: Database, clock: Clock, twins: list[Process]
 ) -> None:
-    class Broken(BestTables):
+    class Broken(AtOnce):
         def of(self, rules: Ruleset) -> Strategy | None:
             raise ArithmeticError("no table today")
 
@@ -251,10 +243,10 @@ async def test_a_player_that_fails_does_the_least_and_holds_up_nobody(
 async def test_nobody_waits_while_a_table_is_being_computed(
     database: Database, clock: Clock, twins: list[Process]
 ) -> None:
-    may_end = Event()
+    may_end = asyncio.Event()
 
-    def slowly(game: Game) -> Strategy:
-        may_end.wait()
+    async def slowly(game: Game) -> Strategy:
+        await may_end.wait()
         return BASIC
 
     best = BestTables(slowly)
@@ -277,7 +269,7 @@ async def test_nobody_waits_while_a_table_is_being_computed(
 async def test_the_best_table_is_computed_once_for_equal_games() -> None:
     computed: list[Game] = []
 
-    def compute(game: Game) -> Strategy:
+    async def compute(game: Game) -> Strategy:
         computed.append(game)
         return BASIC
 
@@ -288,6 +280,24 @@ async def test_the_best_table_is_computed_once_for_equal_games() -> None:
         assert best.of(rules) == BASIC
 
     assert computed == [game_of(rules, plain_bet(rules)) for rules in (A2G, COINLOUNGE)]
+
+
+async def test_a_table_that_could_not_be_computed_is_tried_again() -> None:
+    problems: list[Exception] = [OddsBusy("many wait"), ArithmeticError("no table today")]
+
+    async def compute(game: Game) -> Strategy:
+        if problems:
+            raise problems.pop(0)
+        return BASIC
+
+    best = BestTables(compute)
+    for _ in range(3):
+        assert best.of(A2G) is None
+        await best.settle()
+        with suppress(ArithmeticError):
+            assert best.of(A2G) in (None, BASIC)
+
+    assert best.of(A2G) == BASIC
 
 
 async def test_a_computer_that_is_sent_away_is_asked_no_more(twins: list[Process]) -> None:

@@ -13,6 +13,8 @@ table's events for each command and writes a statement a row.
 **engine**: one-seat rounds a second through `decide` and `evolve`, beside two blackjack packages
 that play the same cards with the same strategy.
 
+**odds**: how long it takes to solve each published game exactly, with both ways to play.
+
 **replay**: a million events read and folded into balances, beside psycopg's default cursor and
 json.
 
@@ -41,7 +43,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks import append, end_to_end, engine, lag, replay, tables
+from tests.benchmarks import append, end_to_end, engine, lag, odds, replay, tables
 from tests.benchmarks.report import Part, Report, machine, show
 from tests.benchmarks.servers import Postgres, postgres
 
@@ -49,6 +51,7 @@ PARTS: dict[str, Callable[[Postgres, bool], Part]] = {
     "append": append.compare,
     "http": end_to_end.compare,
     "engine": lambda _, quick: engine.compare(quick),
+    "odds": lambda _, quick: odds.measure(quick),
     "replay": replay.compare,
     "load": tables.loads,
     "memory": tables.memory,

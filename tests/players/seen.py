@@ -11,7 +11,7 @@ from services.blackjack.domain import view as v
 from services.blackjack.domain.commands import Command
 from services.blackjack.domain.moves import Move
 from services.blackjack.domain.table import Computer
-from services.blackjack.odds.strategy import CODES, Strategy
+from services.blackjack.odds.figures import CODES, Strategy
 from services.blackjack.players.choose import Choose
 from tests.domain.story import a_table
 

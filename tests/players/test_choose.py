@@ -4,11 +4,11 @@ from functools import cache
 
 import pytest
 
-from services.blackjack.application.computers import best_table
 from services.blackjack.domain.rulesets import PUBLISHED
+from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
-from services.blackjack.odds.solve import expectation_of
-from services.blackjack.odds.strategy import Strategy
+from services.blackjack.odds.solve import expectation_of, solve
+from services.blackjack.odds.strategy import strategy_of
 from services.blackjack.players.basic import BASIC
 from services.blackjack.players.choose import cautious, easy, hard, normal
 from tests.domain.story import rows
@@ -22,7 +22,7 @@ LET_IN = sorted(name for name, rules in PUBLISHED.items() if rules.computers)
 
 @cache
 def best(game: Game) -> Strategy:
-    return best_table(game)
+    return strategy_of(solve(game).by_total)
 
 
 @rows("""

@@ -6,11 +6,12 @@ asks. So nothing is forgotten when a process dies, and of many workers one at a 
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
+from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.reading import table_id
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.clock import waits_for
@@ -20,9 +21,8 @@ from services.blackjack.domain.moves import check
 from services.blackjack.domain.rules import Level, Ruleset
 from services.blackjack.domain.table import Table
 from services.blackjack.domain.view import TableView, view
+from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
-from services.blackjack.odds.solve import solve
-from services.blackjack.odds.strategy import Strategy, strategy_of
 from services.blackjack.players.choose import Choose, cautious, easy, hard, moves_of, normal
 from shared.eventstore.cause import Cause
 from shared.eventstore.store import Deadline
@@ -46,8 +46,8 @@ class Computers:
     async def act(self, house: str, stream: str) -> Deadline | None:
         """Send the next command of the computer player that a table waits for, once.
 
-        Does nothing when it waits for nobody of that kind any more, or the player is still busy
-        with its table. Returns the clock of the turn instead when that has run out by now.
+        Does nothing when it waits for nobody of that kind any more, or its best table is not there
+        yet. Returns the clock of the turn instead when that has run out by now.
         """
         loaded = await self._tables.reading.loader.load(house, stream, fresh=True)
         table, version = loaded.state, loaded.version
@@ -93,31 +93,46 @@ class Computers:
                 return hard(best) if best else None
 
 
-def best_table(game: Game) -> Strategy:
-    """The exact best table of a game. Takes a second."""
-    return strategy_of(solve(game).by_total)
-
-
 class BestTables:
     """The best table of each game, computed once, beside everything else that is done."""
 
-    def __init__(self, compute: Callable[[Game], Strategy] = best_table) -> None:
+    def __init__(self, compute: Callable[[Game], Awaitable[Strategy]]) -> None:
         self._compute = compute
         self._tables: dict[Game, asyncio.Task[Strategy]] = {}
 
+    @classmethod
+    def from_desk(cls, desk: OddsDesk) -> "BestTables":
+        """The exact ones, which take a second."""
+
+        async def strategy(game: Game) -> Strategy:
+            return (await desk.odds(game)).strategy
+
+        return cls(strategy)
+
     def of(self, rules: Ruleset) -> Strategy | None:
-        """The best table of a ruleset, None while it is being computed. Raises what that raised."""
+        """The best table of a ruleset; None while it is being computed, or has to wait for that.
+
+        Raises what its computation raised, which is tried again the next time.
+        """
         game = game_of(rules, plain_bet(rules))
         if (found := self._tables.get(game)) is None:
             if len(self._tables) >= _MOST_GAMES:
                 del self._tables[next(iter(self._tables))]
-            computing = asyncio.to_thread(self._compute, game)
-            found = self._tables[game] = asyncio.create_task(computing)
-        return found.result() if found.done() else None
+            found = self._tables[game] = asyncio.create_task(self._table(game))
+        if not found.done():
+            return None
+        if found.exception():
+            del self._tables[game]
+        with suppress(Rejected):
+            return found.result()
+        return None
 
     async def settle(self) -> None:
         """Wait for all that is being computed."""
         await asyncio.gather(*self._tables.values(), return_exceptions=True)
+
+    async def _table(self, game: Game) -> Strategy:
+        return await self._compute(game)
 
 
 def calls_of(house: str) -> str:

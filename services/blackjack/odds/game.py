@@ -13,8 +13,6 @@ ALGORITHM: Final = "croupier.odds.v1"
 """Grows when the same game is solved to other figures, so that kept ones are not taken for new."""
 
 PRINTED: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10)
-LARGEST_LIMIT: Final = 31
-"""The compositions of a hand grow with the bust limit; so far a round is solved in seconds."""
 
 
 class Modifier(Struct, frozen=True, kw_only=True):
@@ -25,6 +23,7 @@ class Modifier(Struct, frozen=True, kw_only=True):
     ace_rises: bool = True
     """Whether an ace counts 10 more as long as that does not bust; False: its points, fixed."""
     bust_limit: int = 21
+    """The hands grow with it: a limit of 31 has eight times as many as one of 21."""
     instant_busts: frozenset[str] = frozenset()
     """Starting hands that bust before the first decision, as two ranks in either order."""
     bust_pushes: bool = False
@@ -48,6 +47,7 @@ class Game(Struct, frozen=True, kw_only=True):
     double: bool = True
     double_after_split: bool = False
     split: Literal["none", "same_rank", "same_value"] = "same_value"
+    """Two cards whose points a modifier has made different are no pair."""
     hands: int = 4
     hands_of_aces: int = 2
     """Split aces get one card each; 2: they are split once."""

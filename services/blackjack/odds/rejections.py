@@ -29,3 +29,15 @@ class NoSuchHand(Rejected):
     """
 
     status = 422
+
+
+class OddsBusy(Rejected):
+    """Too many odds are being worked out.
+
+    Wait for `retry_after` seconds, then ask again. What was worked out is kept for a while.
+    """
+
+    status = 503
+
+    def __init__(self, detail: str, retry_after: int = 5) -> None:
+        super().__init__(detail, retry_after=retry_after)

@@ -1,15 +1,15 @@
-"""The odds of a game, as figures for people and programs."""
+"""A game from beginning to end: every upcard solved, and the figures that come of it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from msgspec import Struct
 
 from services.blackjack.domain.cards import RANKS
 from services.blackjack.odds.facing import Facing
+from services.blackjack.odds.figures import Hand, Odds, Strategy, Upcard
 from services.blackjack.odds.game import Game
-from services.blackjack.odds.hands import Hands, Ints, hands_of, kinds_of
+from services.blackjack.odds.hands import Hands, hands_of, kinds_of
 from services.blackjack.odds.play import (
     Against,
     as_played,
@@ -18,52 +18,8 @@ from services.blackjack.odds.play import (
     is_natural,
 )
 from services.blackjack.odds.rejections import NoSuchHand
-from services.blackjack.odds.strategy import Strategy, policy_of, strategy_of
+from services.blackjack.odds.strategy import policy_of, strategy_of
 from services.blackjack.odds.table import best_by_total
-
-
-class Hand(Struct, frozen=True, omit_defaults=True):
-    """Two or more cards against an upcard: bets won on average by each move, and the best of them.
-
-    After the move everything is played best. When the dealer has peeked, there is no natural.
-    """
-
-    cards: str
-    upcard: str
-    best: str
-    stand: float
-    hit: float | None = None
-    double_down: float | None = None
-    split: float | None = None
-    surrender: float | None = None
-
-
-class Upcard(Struct, frozen=True):
-    """One upcard: how likely it is, what the dealer makes of it before any peek, and bets won."""
-
-    upcard: str
-    chance: float
-    dealer: dict[str, float]
-    """The chances of each final total, `bust` and `natural`."""
-    by_composition: float
-    by_total: float
-
-
-class Odds(Struct, frozen=True):
-    """The player's expectation in bets: what a round wins (+) or loses (−) for each chip bet.
-
-    `by_composition`: the best play by all cards of the hand. `by_total`: the best single table.
-    The house edge is the expectation with the other sign. `insurance`: what a chip of insurance
-    wins, bought blindly, null where there is none.
-    """
-
-    game: str
-    by_composition: float
-    by_total: float
-    insurance: float | None
-    strategy: Strategy
-    upcards: list[Upcard]
-    hands: list[Hand]
 
 
 @dataclass(frozen=True)
@@ -77,27 +33,32 @@ class Solution:
 
     def hand(self, cards: str, upcard: str) -> Hand:
         """Any hand, by its ranks, against any upcard. Raises NoSuchHand."""
-        counts = np.zeros(len(self.hands.kinds), dtype=np.int64)
-        for rank in cards:
-            counts[self._kind(rank)] += 1
-        against = self.by_composition[self._kind(upcard)]
-        place = self.hands.place(counts)
-        named = "".join(self.hands.kinds[self._kind(rank)].name for rank in cards)
-        if place == self.hands.number or not self._is_to_play(counts, against.facing):
-            raise NoSuchHand(f"{cards} against {upcard} is bust, a natural or not in the shoe.")
-        return _figures(against, place, named)
+        return _looked_up(self.by_composition[_kind(self.hands, upcard)], cards, upcard)
 
-    def _kind(self, rank: str) -> int:
-        for place, kind in enumerate(self.hands.kinds):
-            if rank and rank in kind.ranks:
-                return place
-        raise NoSuchHand(f"No card of the shoe has the rank {rank!r}; ranks are {RANKS}.")
 
-    def _is_to_play(self, counts: Ints, facing: Facing) -> bool:
-        kinds = np.repeat(np.arange(len(counts)), counts)
-        in_the_shoe = bool((counts <= facing.shoe).all())
-        natural = len(kinds) == 2 and is_natural(facing, *kinds)
-        return in_the_shoe and len(kinds) > 1 and not natural
+def hand_of(game: Game, cards: str, upcard: str) -> Hand:
+    """Any hand against any upcard, when nothing else is asked. Raises NoSuchHand."""
+    hands = hands_of(game, kinds_of(game))
+    return _looked_up(best_by_composition(Facing(game, hands, _kind(hands, upcard))), cards, upcard)
+
+
+def _looked_up(against: Against, cards: str, upcard: str) -> Hand:
+    facing, hands = against.facing, against.facing.hands
+    kinds = [_kind(hands, rank) for rank in cards]
+    counts = np.bincount(kinds, minlength=len(hands.kinds))
+    place = hands.place(counts)
+    in_the_shoe = bool((counts <= facing.shoe).all())
+    natural = len(kinds) == 2 and is_natural(facing, *kinds)
+    if place == hands.number or len(kinds) < 2 or natural or not in_the_shoe:
+        raise NoSuchHand(f"{cards} against {upcard} is bust, a natural or not in the shoe.")
+    return _figures(against, place, "".join(hands.kinds[kind].name for kind in kinds))
+
+
+def _kind(hands: Hands, rank: str) -> int:
+    for place, kind in enumerate(hands.kinds):
+        if rank and rank in kind.ranks:
+            return place
+    raise NoSuchHand(f"No card of the shoe has the rank {rank!r}; ranks are {RANKS}.")
 
 
 def solve(game: Game, progress: Callable[[int, int], None] = lambda done, of: None) -> Solution:

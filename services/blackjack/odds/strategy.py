@@ -1,55 +1,17 @@
-"""A printed table: one code for each total against each upcard, as players carry it."""
+"""Between policies and printed tables: what a table tells a player to do, and the reverse."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 
 from services.blackjack.odds.facing import Facing, Policy
+from services.blackjack.odds.figures import CODES, Row, Strategy
 from services.blackjack.odds.hands import Kind
 from services.blackjack.odds.play import Against
 from services.blackjack.odds.rejections import StrategyIncomplete
 
-CODES: Final = {
-    "H": (True, False, False),
-    "S": (False, False, False),
-    "D": (True, True, False),
-    "Ds": (False, True, False),
-    "R": (True, False, True),
-    "Rs": (False, False, True),
-    "RD": (True, True, True),
-    "RDs": (False, True, True),
-}
-"""Hit, double, surrender: the first that is allowed is done, from the last to the first of them,
-and the hand stands when it is told none."""
-MEANINGS: Final = {
-    "H": "hit",
-    "S": "stand",
-    "D": "double, else hit",
-    "Ds": "double, else stand",
-    "R": "surrender, else hit",
-    "Rs": "surrender, else stand",
-    "RD": "surrender, else double, else hit",
-    "RDs": "surrender, else double, else stand",
-    "P": "split",
-    "-": "play the total",
-}
 _CODE_OF: Final = {plan: code for code, plan in CODES.items()}
-
-Row = tuple[str, ...]
-
-
-class Strategy(Struct, frozen=True):
-    """Codes by upcard, in the order of `upcards`; see `MEANINGS`.
-
-    `pairs` is asked first (`P` or `-`), then the total.
-    """
-
-    upcards: tuple[str, ...]
-    hard: dict[int, Row]
-    soft: dict[int, Row]
-    pairs: dict[str, Row]
 
 
 def strategy_of(played: Sequence[Against]) -> Strategy:

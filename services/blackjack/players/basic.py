@@ -6,7 +6,7 @@ quite its best play, which is what tells `normal` from `hard`.
 
 from typing import Final
 
-from services.blackjack.odds.strategy import Row, Strategy
+from services.blackjack.odds.figures import Row, Strategy
 
 _UPCARDS: Final = "2 3 4 5 6 7 8 9 T A"
 

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.moves import Move
 from services.blackjack.domain.view import HandView, SeatView, TableView
-from services.blackjack.odds.strategy import CODES, Strategy
+from services.blackjack.odds.figures import CODES, Strategy
 from services.blackjack.players.basic import BASIC
 
 Choose: TypeAlias = Callable[[TableView, Sequence[Move]], c.Command]

@@ -1,0 +1,126 @@
+"""Odds for callers: worked out in a process of their own, one at a time, and kept for a while."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+from collections import OrderedDict
+from typing import Final
+
+import msgspec
+
+from services.blackjack.domain.rules import Ruleset
+from services.blackjack.odds.figures import Hand, Odds, Strategy
+from services.blackjack.odds.game import Game, game_of, plain_bet
+from services.blackjack.odds.questions import (
+    AboutGame,
+    AboutHand,
+    AboutStrategy,
+    Answer,
+    Question,
+)
+from services.blackjack.odds.rejections import (
+    BetNotPlayed,
+    NoSuchHand,
+    OddsBusy,
+    StrategyIncomplete,
+)
+from shared.kernel.chips import MOST_CHIPS
+from shared.kernel.rejected import Rejected
+
+PROGRAM: Final = "services.blackjack.application.computing"
+MOST_KEPT: Final = 64
+MOST_WAITING: Final = 16
+MOST_SECONDS: Final = 60.0
+"""A question takes one second; this is for a machine that has no time at all."""
+
+_REFUSALS: Final[dict[str, type[Rejected]]] = {
+    cls.__name__: cls for cls in (NoSuchHand, StrategyIncomplete)
+}
+
+
+class OddsDesk:
+    """Answers by game: rulesets and bets that come to the same game share them."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, Answer] = OrderedDict()
+        self._asked: dict[bytes, asyncio.Task[Answer]] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def odds(self, game: Game) -> Odds:
+        """All figures of a game. Raises OddsBusy."""
+        answer = await self._ask(AboutGame(game))
+        assert answer.odds is not None
+        return answer.odds
+
+    async def hand(self, game: Game, cards: str, upcard: str) -> Hand:
+        """The moves of a hand against an upcard. Raises NoSuchHand, OddsBusy."""
+        answer = await self._ask(AboutHand(game, cards, upcard))
+        assert answer.hand is not None
+        return answer.hand
+
+    async def worth(self, game: Game, strategy: Strategy) -> float:
+        """Bets won a round with a table. Raises StrategyIncomplete, OddsBusy."""
+        answer = await self._ask(AboutStrategy(game, strategy))
+        assert answer.bets is not None
+        return answer.bets
+
+    async def close(self) -> None:
+        """Nobody waits for an answer any more."""
+        for task in [*self._asked.values()]:
+            task.cancel()
+        await asyncio.gather(*self._asked.values(), return_exceptions=True)
+
+    async def _ask(self, question: Question) -> Answer:
+        key = msgspec.json.encode(question)
+        answer = self._kept.get(key)
+        if answer is None:
+            answer = await asyncio.shield(self._computing(key))
+        else:
+            self._kept.move_to_end(key)
+        if answer.refusal is not None:
+            raise _REFUSALS[answer.refusal](answer.detail)
+        return answer
+
+    def _computing(self, key: bytes) -> "asyncio.Task[Answer]":
+        """Whoever asks the same waits for the same answer."""
+        if (task := self._asked.get(key)) is None:
+            if len(self._asked) >= MOST_WAITING:
+                raise OddsBusy(f"{len(self._asked)} other questions wait already.")
+            task = self._asked[key] = asyncio.create_task(self._compute(key))
+            task.add_done_callback(lambda _: self._asked.pop(key))
+        return task
+
+    async def _compute(self, key: bytes) -> Answer:
+        async with self._one_at_a_time:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", PROGRAM), stdin=PIPE, stdout=PIPE, start_new_session=True
+            )
+            try:
+                written, _ = await asyncio.wait_for(process.communicate(key), MOST_SECONDS)
+            finally:
+                if process.returncode is None:
+                    process.kill()
+                    await process.wait()
+        if process.returncode:
+            raise RuntimeError(f"{PROGRAM} ended with {process.returncode}")
+        answer = self._kept[key] = msgspec.json.decode(written, type=Answer)
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return answer
+
+
+def bet_and_game(rules: Ruleset, bet: int | None) -> tuple[int, Game]:
+    """The bet, or the least that nothing is rounded with, and the game it makes.
+
+    Raises BetNotPlayed when nobody can place it.
+    """
+    placed = plain_bet(rules) if bet is None else bet
+    bets = rules.bets(2 * MOST_CHIPS)
+    if placed not in bets:
+        raise BetNotPlayed(
+            f"Bet from {bets[0]} to {bets[-1]} in steps of {bets.step}; {placed} is not one.",
+            min=bets[0],
+            max=bets[-1],
+            step=bets.step,
+        )
+    return placed, game_of(rules, placed)
