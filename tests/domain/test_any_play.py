@@ -60,6 +60,7 @@ def games_never_published(draw):
             peek=peek,
             insurance=draw(st.sampled_from(insurances)),
             run=run,
+            computers=() if run else draw(parents).computers,
             bankroll=bankroll,
             naturals_settle="at_resolution" if peek == "never" else "before_play",
             **free,

@@ -1,6 +1,11 @@
 """Every reason why a table says no. The docstring is what the caller reads."""
 
+from typing import TypeAlias
+
 from shared.kernel.rejected import Rejected
+
+Reason: TypeAlias = Rejected | None
+"""Why a command is refused; None when it is legal."""
 
 
 class UnknownRuleset(Rejected):
@@ -124,6 +129,21 @@ class AlreadySeated(Rejected):
     """The player has a seat at this table.
 
     A player holds one seat a table, since the chips on a table are one stack.
+    """
+
+
+class NameReserved(Rejected):
+    """That is the name of a computer player.
+
+    Names that begin with `computer-` belong to the players that the service plays by itself.
+    `POST /v1/tables/{table}/computers` gives a seat to one.
+    """
+
+
+class NoSuchComputer(Rejected):
+    """No such computer player sits down here.
+
+    The ruleset says in `computers` which of them may take a seat.
     """
 
 

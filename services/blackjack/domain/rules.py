@@ -1,7 +1,7 @@
 """What a ruleset may say: one immutable value. The engine asks it and never knows its name."""
 
 from hashlib import sha256
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, json
 
@@ -20,6 +20,9 @@ class BetLimits(Struct, frozen=True, forbid_unknown_fields=True):
     half_of_stack: bool = False
     """Whether the most is (also) half of the player's stack, rounded down."""
 
+
+Level: TypeAlias = Literal["easy", "normal", "hard"]
+"""How well a computer player plays."""
 
 Seconds = Annotated[int, Meta(ge=1, le=3600)]
 
@@ -53,8 +56,8 @@ class Runs(Struct, frozen=True, forbid_unknown_fields=True):
 class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A game, as data. Field by field the table of the published rules.
 
-    What has a default came later: left out where it says nothing, so that the fingerprints of
-    older rules stay.
+    What has a default came later and means: as before. It is left out then, so that the
+    fingerprints of older rules stay.
     """
 
     name: str
@@ -85,6 +88,8 @@ class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """As published."""
     run: Runs | None = None
     """How the game is played in runs; null when players buy in."""
+    computers: tuple[Level, ...] = ()
+    """The computer players that may take a seat; left away when there are none."""
 
     def peeks_at(self, upcard: Card) -> bool:
         """Whether the dealer looks at the hole card under this upcard before play."""
@@ -156,6 +161,8 @@ def validate(ruleset: Ruleset) -> Ruleset:
 def _validate_runs(ruleset: Ruleset, run: Runs) -> None:
     if ruleset.bankroll != "vault":
         raise RulesetNonsense("A run brings chips from the vault, not for the session.")
+    if ruleset.computers:
+        raise RulesetNonsense("Computer players buy in; they start no runs.")
     if run.max_stake < run.min_stake:
         raise RulesetNonsense(f"A run cannot begin with {run.min_stake} to {run.max_stake} chips.")
     if run.granted_goal <= run.granted_stake:

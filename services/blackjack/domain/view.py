@@ -10,7 +10,16 @@ from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.events import Outcome, RunOutcome, Source
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.run import bankroll
-from services.blackjack.domain.table import Betting, Closed, Hand, Round, Run, Seat, Table
+from services.blackjack.domain.table import (
+    Betting,
+    Closed,
+    Computer,
+    Hand,
+    Round,
+    Run,
+    Seat,
+    Table,
+)
 from shared.kernel.moments import moment
 
 Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
@@ -76,6 +85,8 @@ class SeatView(Struct, frozen=True, gc=False):
     leaving: bool
     hands: tuple[HandView, ...]
     run: RunView | UnsetType = UNSET
+    computer: Computer | UnsetType = UNSET
+    """What kind of computer plays here; left away when a person does."""
 
 
 class Turn(Struct, frozen=True, gc=False):
@@ -175,6 +186,7 @@ def _seat(table: Table, number: int, seat: Seat) -> SeatView:
         leaving=seat.leaving,
         hands=tuple([_hand(index, hand) for index, hand in enumerate(seat.hands)]),
         run=_run(table, seat, seat.run) if seat.run else UNSET,
+        computer=seat.computer or UNSET,
     )
 
 
