@@ -17,10 +17,12 @@ from redis.asyncio import Redis
 from services.audit import api as audit_api
 from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
+from services.blackjack.api import computers as computers_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
 from services.blackjack.api import odds as odds_api
 from services.blackjack.api import tables as tables_api
+from services.blackjack.application.computers import announced_to
 from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
@@ -88,6 +90,7 @@ class Health(Struct, frozen=True):
 _PUBLISHED: Final[dict[str, Any]] = {
     **tables_api.PUBLISHED,
     **many_api.PUBLISHED,
+    **computers_api.PUBLISHED,
     **history_api.PUBLISHED,
     **odds_api.PUBLISHED,
     **ledger_api.PUBLISHED,
@@ -116,7 +119,8 @@ class Service:
         self.keys = Keys(self.store.readers)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
-        self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
+        ask = announced_to(self.wakeups)
+        self.tables = Tables(self.store, self.batcher, codec, shoes, _now, ask)
         self.ledger = Ledger(self.batcher, codec, _now)
         self.reads = ReplicaStore(self.store, settings.replica_url)
         self.past = Reading(self.reads, codec)

@@ -53,6 +53,12 @@ ROUTES = [
         "play",
         body={"commands": [{"table": "oak", "command": {"type": "leave", "seat": 1}}]},
     ),
+    Route(
+        "POST",
+        "/v1/tables/{table}/computers",
+        "play",
+        body={"seat": 3, "level": "easy", "buy_in": 100},
+    ),
     Route("GET", "/v1/tables/{table}/events", "read"),
     Route("GET", "/v1/tables/{table}/rounds", "read"),
     Route("GET", "/v1/tables/{table}/events/stream", "read", endless=True),

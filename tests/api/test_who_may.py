@@ -106,6 +106,7 @@ UNHEARD_OF = {
     "GET /v1/ledger/returns": NOTHING_YET,
     "GET /v1/tables/{table}": "unknown-table",
     "POST /v1/tables/{table}/commands": "unknown-table",
+    "POST /v1/tables/{table}/computers": "unknown-table",
     "POST /v1/commands": {"outcomes": [NO_OAK]},
     "GET /v1/tables/{table}/events": {"data": [], "next": 0},
     "GET /v1/rounds/{round}": "unknown-round",

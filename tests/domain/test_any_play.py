@@ -97,6 +97,7 @@ def _mixed(draw, parents, free, peek):
         modifiers=draw(st.booleans()),
         environment=draw(ENVIRONMENTS),
         items=draw(st.sampled_from([(), ONE_OF_EACH, ODD_SHOP])),
+        computers=() if free["run"] else draw(parents).computers,
         **free,
     )
 

@@ -170,6 +170,16 @@ EVENT: Final[dict[str, Any]] = {
     "type": "blackjack.hands_dealt",
     "data": {"hands": [[1, "8h", "8c"]], "upcard": "6c"},
 }
+COMPUTERS: Final[dict[str, Any]] = {
+    "one that plays the exact best table": {"seat": 2, "level": "hard", "buy_in": 200},
+    "for a few rounds": {"seat": 3, "level": "easy", "buy_in": 50, "rounds": 10},
+}
+COMPUTER_SEATED: Final[dict[str, Any]] = {
+    "position": 242,
+    "version": 18,
+    "type": "blackjack.computer_seated",
+    "data": {"seat": 2, "level": "hard", "buy_in": 200, "last_round": 105},
+}
 ANSWER: Final[dict[str, Any]] = {"table": TABLE, "events": [EVENT]}
 RULESET: Final[dict[str, Any]] = {
     "name": "a2g",
@@ -191,4 +201,5 @@ RULESET: Final[dict[str, Any]] = {
     "surrender": False,
     "hit_on_21": False,
     "house_edge": "about 0.5 %",
+    "computers": ["easy", "normal", "hard"],
 }

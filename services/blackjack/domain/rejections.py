@@ -132,6 +132,21 @@ class AlreadySeated(Rejected):
     """
 
 
+class NameReserved(Rejected):
+    """That is the name of a computer player.
+
+    Names that begin with `computer-` belong to the players that the service plays by itself.
+    `POST /v1/tables/{table}/computers` gives a seat to one.
+    """
+
+
+class NoSuchComputer(Rejected):
+    """No such computer player sits down here.
+
+    The ruleset says in `computers` which of them may take a seat.
+    """
+
+
 class RoundInProgress(Rejected):
     """The cards are on the table.
 

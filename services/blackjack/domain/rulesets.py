@@ -29,6 +29,7 @@ A2G: Final = Ruleset(
     surrender=False,
     hit_on_21=False,
     house_edge="about 0.5 %",
+    computers=("easy", "normal", "hard"),
 )
 
 COINLOUNGE: Final = Ruleset(
@@ -51,6 +52,7 @@ COINLOUNGE: Final = Ruleset(
     surrender=False,
     hit_on_21=False,
     house_edge="about 0.6 %",
+    computers=("easy", "normal", "hard"),
 )
 
 CLASSIC: Final = Ruleset(
@@ -98,6 +100,7 @@ EUROPEAN: Final = Ruleset(
     surrender=False,
     hit_on_21=True,
     house_edge="not published",
+    computers=("easy", "normal", "hard"),
 )
 
 PUBLISHED: Final = {game.name: validate(game) for game in (A2G, COINLOUNGE, CLASSIC, EUROPEAN)}
