@@ -1,0 +1,87 @@
+"""What the odds depend on: a ruleset and a bet, reduced to shares of the bet."""
+
+from hashlib import sha256
+from typing import Final, Literal
+
+from msgspec import Struct, json
+
+from services.blackjack.domain.cards import RANKS
+from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.settlement import insurance_price, payout
+
+ALGORITHM: Final = "croupier.odds.v1"
+"""Grows when the same game is solved to other figures, so that kept ones are not taken for new."""
+
+PRINTED: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10)
+LARGEST_LIMIT: Final = 31
+"""The compositions of a hand grow with the bust limit; so far a round is solved in seconds."""
+
+
+class Modifier(Struct, frozen=True, kw_only=True):
+    """What may change how hands are scored. Without arguments: nothing."""
+
+    points: tuple[int, ...] = PRINTED
+    """What each rank counts, 1 to 11, in the order of `RANKS`."""
+    ace_rises: bool = True
+    """Whether an ace counts 10 more as long as that does not bust; False: its points, fixed."""
+    bust_limit: int = 21
+    instant_busts: frozenset[str] = frozenset()
+    """Starting hands that bust before the first decision, as two ranks in either order."""
+    bust_pushes: bool = False
+    """Whether a player's bust is a push."""
+
+
+UNMODIFIED: Final = Modifier()
+
+
+class Game(Struct, frozen=True, kw_only=True):
+    """Everything that moves the player's expectation, and nothing else. Money is in bets."""
+
+    shoe: tuple[int, ...]
+    """How many cards of each rank, in the order of `RANKS`."""
+    peek: bool
+    hits_soft_17: bool = False
+    natural_pays: float = 1.5
+    insurance_price: float = 0.0
+    """0 where none is offered. Pays 2:1."""
+    surrender_refund: float | None = None
+    double: bool = True
+    double_after_split: bool = False
+    split: Literal["none", "same_rank", "same_value"] = "same_value"
+    hands: int = 4
+    hands_of_aces: int = 2
+    """Split aces get one card each; 2: they are split once."""
+    hit_on_21: bool = False
+    modifier: Modifier = UNMODIFIED
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the game and the algorithm, in hex: equal games have equal odds."""
+        return sha256(ALGORITHM.encode() + json.encode(self, order="deterministic")).hexdigest()
+
+
+def decks(number: int) -> tuple[int, ...]:
+    """The shoe of so many full decks."""
+    return (4 * number,) * len(RANKS)
+
+
+def game_of(rules: Ruleset, bet: int, modifier: Modifier = UNMODIFIED) -> Game:
+    """The game that a seat plays with this bet, in chips, and a stack that covers every move."""
+    return Game(
+        shoe=decks(rules.decks),
+        peek=rules.peek != "never",
+        natural_pays=payout("natural", bet) / bet - 1,
+        insurance_price=insurance_price(bet) / bet if rules.insurance != "none" else 0.0,
+        surrender_refund=payout("surrender", bet) / bet if rules.surrender else None,
+        double_after_split=rules.double_after_split,
+        split=rules.split if rules.hands_per_seat > 1 else "none",
+        hands=rules.hands_per_seat,
+        hit_on_21=rules.hit_on_21,
+        modifier=modifier,
+    )
+
+
+def plain_bet(rules: Ruleset) -> int:
+    """The least even bet, with which nothing is rounded."""
+    least = rules.bet.min
+    return least if least % 2 == 0 else least + rules.bet.step

@@ -1,0 +1,193 @@
+"""The odds of a game, as figures for people and programs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from msgspec import Struct
+
+from services.blackjack.domain.cards import RANKS
+from services.blackjack.odds.facing import Facing
+from services.blackjack.odds.game import Game
+from services.blackjack.odds.hands import Hands, Ints, hands_of, kinds_of
+from services.blackjack.odds.play import (
+    Against,
+    as_played,
+    best_by_composition,
+    chance_of,
+    is_natural,
+)
+from services.blackjack.odds.rejections import NoSuchHand
+from services.blackjack.odds.strategy import Strategy, policy_of, strategy_of
+from services.blackjack.odds.table import best_by_total
+
+
+class Hand(Struct, frozen=True, omit_defaults=True):
+    """Two or more cards against an upcard: bets won on average by each move, and the best of them.
+
+    After the move everything is played best. When the dealer has peeked, there is no natural.
+    """
+
+    cards: str
+    upcard: str
+    best: str
+    stand: float
+    hit: float | None = None
+    double_down: float | None = None
+    split: float | None = None
+    surrender: float | None = None
+
+
+class Upcard(Struct, frozen=True):
+    """One upcard: how likely it is, what the dealer makes of it before any peek, and bets won."""
+
+    upcard: str
+    chance: float
+    dealer: dict[str, float]
+    """The chances of each final total, `bust` and `natural`."""
+    by_composition: float
+    by_total: float
+
+
+class Odds(Struct, frozen=True):
+    """The player's expectation in bets: what a round wins (+) or loses (−) for each chip bet.
+
+    `by_composition`: the best play by all cards of the hand. `by_total`: the best single table.
+    The house edge is the expectation with the other sign. `insurance`: what a chip of insurance
+    wins, bought blindly, null where there is none.
+    """
+
+    game: str
+    by_composition: float
+    by_total: float
+    insurance: float | None
+    strategy: Strategy
+    upcards: list[Upcard]
+    hands: list[Hand]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A game with its upcards solved, in the order of the kinds of its cards."""
+
+    game: Game
+    hands: Hands
+    by_composition: tuple[Against, ...]
+    by_total: tuple[Against, ...]
+
+    def hand(self, cards: str, upcard: str) -> Hand:
+        """Any hand, by its ranks, against any upcard. Raises NoSuchHand."""
+        counts = np.zeros(len(self.hands.kinds), dtype=np.int64)
+        for rank in cards:
+            counts[self._kind(rank)] += 1
+        against = self.by_composition[self._kind(upcard)]
+        place = self.hands.place(counts)
+        named = "".join(self.hands.kinds[self._kind(rank)].name for rank in cards)
+        if place == self.hands.number or not self._is_to_play(counts, against.facing):
+            raise NoSuchHand(f"{cards} against {upcard} is bust, a natural or not in the shoe.")
+        return _figures(against, place, named)
+
+    def _kind(self, rank: str) -> int:
+        for place, kind in enumerate(self.hands.kinds):
+            if rank and rank in kind.ranks:
+                return place
+        raise NoSuchHand(f"No card of the shoe has the rank {rank!r}; ranks are {RANKS}.")
+
+    def _is_to_play(self, counts: Ints, facing: Facing) -> bool:
+        kinds = np.repeat(np.arange(len(counts)), counts)
+        in_the_shoe = bool((counts <= facing.shoe).all())
+        natural = len(kinds) == 2 and is_natural(facing, *kinds)
+        return in_the_shoe and len(kinds) > 1 and not natural
+
+
+def solve(game: Game, progress: Callable[[int, int], None] = lambda done, of: None) -> Solution:
+    """Solve a game; `progress` is told how many of how many upcards are done."""
+    hands = hands_of(game, kinds_of(game))
+    best: list[Against] = []
+    number = len(hands.kinds)
+    by_total: list[Against] = []
+    for upcard in range(number):
+        best.append(best_by_composition(Facing(game, hands, upcard)))
+        by_total.append(best_by_total(best[-1]))
+        progress(upcard + 1, number)
+    return Solution(game, hands, tuple(best), tuple(by_total))
+
+
+def expectation(played: Sequence[Against]) -> float:
+    """Bets won a round, over all upcards."""
+    return sum(chance_of(against.facing) * against.value for against in played)
+
+
+def expectation_of(game: Game, strategy: Strategy) -> float:
+    """Bets won a round by whoever plays a printed table. Raises StrategyIncomplete."""
+    hands = hands_of(game, kinds_of(game))
+    facings = [Facing(game, hands, upcard) for upcard in range(len(hands.kinds))]
+    return expectation([as_played(facing, policy_of(strategy, facing)) for facing in facings])
+
+
+def odds_of(solution: Solution) -> Odds:
+    """All figures of a solved game."""
+    game, kinds = solution.game, solution.hands.kinds
+    pairs = zip(solution.by_composition, solution.by_total, strict=True)
+    names = [kind.name for kind in kinds]
+    return Odds(
+        game=game.key,
+        by_composition=expectation(solution.by_composition),
+        by_total=expectation(solution.by_total),
+        insurance=_insurance(solution),
+        strategy=strategy_of(solution.by_total),
+        upcards=[_upcard(best, table) for best, table in pairs],
+        hands=[
+            _figures(against, two, names[first] + names[second])
+            for against in solution.by_composition
+            for first, second, two in solution.hands.pairs()
+            if two < solution.hands.number
+            and not is_natural(against.facing, first, second)
+            and against.facing.shoe[first] * (against.facing.shoe[second] - (first == second)) > 0
+        ],
+    )
+
+
+def _upcard(best: Against, table: Against) -> Upcard:
+    facing = best.facing
+    outcomes = [float(chance) for chance in facing.dealer.outcomes(facing.shoe[:, None])[:, 0]]
+    names = [*map(str, facing.dealer.totals), "bust", "natural"]
+    return Upcard(
+        upcard=facing.hands.kinds[facing.upcard].name,
+        chance=chance_of(facing),
+        dealer=dict(zip(names, outcomes, strict=True)),
+        by_composition=best.value,
+        by_total=table.value,
+    )
+
+
+def _insurance(solution: Solution) -> float | None:
+    for against in solution.by_composition:
+        facing = against.facing
+        if solution.hands.kinds[facing.upcard].is_ace and solution.game.insurance_price > 0:
+            return float(3 * (facing.holes @ facing.shoe) / facing.shoe.sum() - 1)
+    return None
+
+
+def _figures(against: Against, place: int, cards: str) -> Hand:
+    """The moves of a hand that has not been split, given that its round goes on."""
+    facing, moves = against.facing, against.moves
+    worth = {"stand": facing.stand[place]}
+    if not facing.closed[place]:
+        worth["hit"] = moves.hit[place]
+        if len(cards) == 2:
+            worth |= _first_moves(against, place, cards)
+    alive = facing.chances.alive[place]
+    given = {move: float(value / alive) for move, value in worth.items() if np.isfinite(value)}
+    best = max(given, key=given.__getitem__)
+    return Hand(cards, facing.hands.kinds[facing.upcard].name, best, **given)
+
+
+def _first_moves(against: Against, place: int, cards: str) -> dict[str, float]:
+    facing, moves = against.facing, against.moves
+    first = {"surrender": moves.surrender[place]}
+    if facing.game.double:
+        first["double_down"] = moves.double[place]
+    if cards[0] == cards[1]:
+        first["split"] = moves.split[int(np.argmax(facing.hands.counts[:, place]))]
+    return first

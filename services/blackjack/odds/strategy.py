@@ -1,0 +1,126 @@
+"""A printed table: one code for each total against each upcard, as players carry it."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from services.blackjack.odds.facing import Facing, Policy
+from services.blackjack.odds.hands import Kind
+from services.blackjack.odds.play import Against
+from services.blackjack.odds.rejections import StrategyIncomplete
+
+CODES: Final = {
+    "H": (True, False, False),
+    "S": (False, False, False),
+    "D": (True, True, False),
+    "Ds": (False, True, False),
+    "R": (True, False, True),
+    "Rs": (False, False, True),
+    "RD": (True, True, True),
+    "RDs": (False, True, True),
+}
+"""Hit, double, surrender: the first that is allowed is done, from the last to the first of them,
+and the hand stands when it is told none."""
+MEANINGS: Final = {
+    "H": "hit",
+    "S": "stand",
+    "D": "double, else hit",
+    "Ds": "double, else stand",
+    "R": "surrender, else hit",
+    "Rs": "surrender, else stand",
+    "RD": "surrender, else double, else hit",
+    "RDs": "surrender, else double, else stand",
+    "P": "split",
+    "-": "play the total",
+}
+_CODE_OF: Final = {plan: code for code, plan in CODES.items()}
+
+Row = tuple[str, ...]
+
+
+class Strategy(Struct, frozen=True):
+    """Codes by upcard, in the order of `upcards`; see `MEANINGS`.
+
+    `pairs` is asked first (`P` or `-`), then the total.
+    """
+
+    upcards: tuple[str, ...]
+    hard: dict[int, Row]
+    soft: dict[int, Row]
+    pairs: dict[str, Row]
+
+
+def strategy_of(played: Sequence[Against]) -> Strategy:
+    """The table that policies by total follow, one for each upcard."""
+    kinds = played[0].facing.hands.kinds
+    columns = sorted(played, key=lambda against: against.facing.upcard or len(kinds))
+    hands = played[0].facing.hands
+    decided = ~played[0].facing.closed & (hands.size > 1)
+
+    def rows(soft: bool) -> dict[int, Row]:
+        totals = sorted({int(total) for total in hands.total[decided & (hands.soft == soft)]})
+        return {total: tuple(_code(column, total, soft) for column in columns) for total in totals}
+
+    return Strategy(
+        upcards=tuple(kinds[column.facing.upcard].name for column in columns),
+        hard=rows(soft=False),
+        soft=rows(soft=True),
+        pairs={
+            card.name: tuple("P" if column.policy.split[kind] else "-" for column in columns)
+            for kind, card in enumerate(kinds)
+            if any(not np.isnan(column.moves.split[kind]) for column in columns)
+        },
+    )
+
+
+def _code(against: Against, total: int, soft: bool) -> str:
+    hands, policy = against.facing.hands, against.policy
+    row = (hands.total == total) & (hands.soft == soft)
+    two = row & (hands.size == 2)
+    hit = bool(policy.hit[row].any())
+    return _CODE_OF[hit, bool(policy.double[two].any()), bool(policy.surrender[two].any())]
+
+
+def policy_of(strategy: Strategy, facing: Facing) -> Policy:
+    """How the table says to play against an upcard. It never insures.
+
+    Raises StrategyIncomplete when it does not say.
+    """
+    hands, kinds = facing.hands, facing.hands.kinds
+    column = _column(strategy, kinds[facing.upcard])
+    plan = np.zeros((3, hands.number), dtype=bool)
+    for soft, rows in ((False, strategy.hard), (True, strategy.soft)):
+        for total in sorted({int(total) for total in hands.total[hands.soft == soft]}):
+            these = (hands.total == total) & (hands.soft == soft)
+            if (these & ~facing.closed & (hands.size > 1)).any():
+                name = f"{'soft' if soft else 'hard'} {total}"
+                code = _cell(rows.get(total, ()), column, CODES.__contains__, name)
+                plan[:, these] = np.array(CODES[code])[:, None]
+    game, two_cards = facing.game, (hands.size == 2) & ~facing.closed
+    return Policy(
+        hit=plan[0] & ~facing.closed,
+        double=plan[1] & two_cards & game.double,
+        surrender=plan[2] & two_cards & (game.surrender_refund is not None),
+        split=np.array([_splits(strategy, facing, kind, column) for kind in kinds]),
+    )
+
+
+def _splits(strategy: Strategy, facing: Facing, kind: Kind, column: int) -> bool:
+    if facing.game.split == "none" or kind.cards < 2:
+        return False
+    row = strategy.pairs.get(kind.name, ())
+    return _cell(row, column, ("P", "-").__contains__, f"a pair of {kind.name}") == "P"
+
+
+def _column(strategy: Strategy, upcard: Kind) -> int:
+    if upcard.name not in strategy.upcards:
+        raise StrategyIncomplete(f"It has no column for the upcard {upcard.name}.")
+    return strategy.upcards.index(upcard.name)
+
+
+def _cell(row: Row, column: int, known: Callable[[str], bool], name: str) -> str:
+    if column >= len(row) or not known(row[column]):
+        raise StrategyIncomplete(f"It has no known code for {name} in column {column + 1}.")
+    return row[column]

@@ -1,0 +1,133 @@
+"""The best printed table: one move for each total against each upcard.
+
+Policy iteration. Hands of one total share a move, so each counts by how likely it comes to a
+decision under the table as it stands; a better table changes that, until nothing changes.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from services.blackjack.odds.facing import Facing, Policy
+from services.blackjack.odds.hands import Bools, Floats, Ints
+from services.blackjack.odds.play import (
+    Against,
+    as_played,
+    better_split,
+    is_natural,
+    surrendered,
+)
+from services.blackjack.odds.split import splittable
+
+MOST_ROUNDS: Final = 12
+"""Three or four are enough for every game that was tried."""
+
+
+def cells_of(facing: Facing) -> Ints:
+    """(H,): the row of the table that a hand is looked up in, for soft hands and hard ones."""
+    cells: Ints = facing.hands.total + np.where(facing.hands.soft, facing.hands.limit + 1, 0)
+    return cells
+
+
+def best_by_total(best: Against) -> Against:
+    """The best play by the total of the hand and whether it is soft or a pair.
+
+    Begins with the best play by composition. A printed table never insures.
+    """
+    facing, policy = best.facing, replace(best.policy, insure=False)
+    for _ in range(MOST_ROUNDS):
+        policy = _settled(facing, policy)
+        played = as_played(facing, policy)
+        split = better_split(played)
+        if np.array_equal(split, policy.split):
+            break
+        policy = replace(policy, split=split)
+    return played
+
+
+def _settled(facing: Facing, policy: Policy) -> Policy:
+    """The best table for these splits."""
+    cells, anyhow = cells_of(facing), decided(facing, _never(facing))
+    for _ in range(MOST_ROUNDS):
+        better = _better(facing, policy, cells, anyhow)
+        if better.same_as(policy):
+            break
+        policy = better
+    return policy
+
+
+def decided(facing: Facing, policy: Policy) -> Floats:
+    """(H,): how likely each hand comes to choose between hit and stand, in any deal."""
+    hands = facing.hands
+    reached = np.zeros(hands.number + 1)
+    two = _two_cards(facing, policy)
+    reached[:-1] = two * ~(policy.double | policy.surrender)
+    for level in hands.levels:
+        goes = reached[:-1][level] * policy.hit[level]
+        for kind, child in enumerate(hands.child[:, level]):
+            reached[child] += goes * facing.chances.draw[kind, level]
+    return reached[:-1]
+
+
+def _better(facing: Facing, policy: Policy, cells: Ints, anyhow: Floats) -> Policy:
+    """The best table when hands come to their decisions as under this policy."""
+    weights = _or_anyhow(decided(facing, policy), cells, anyhow)
+    hit, later = _hit_by_cell(facing, weights, cells)
+    two_cards = facing.hands.size == 2
+    dealt = _two_cards(facing, policy)
+    double = np.zeros_like(hit)
+    if facing.game.double:
+        gain = np.where(two_cards, facing.double - later, 0.0)
+        double = two_cards & _wins(gain, dealt, cells) & ~facing.closed
+    on_two = np.where(double, facing.double, later)
+    surrender = np.zeros_like(hit)
+    if facing.game.surrender_refund is not None:
+        gain = np.where(two_cards, surrendered(facing) - on_two, 0.0)
+        surrender = two_cards & _wins(gain, dealt, cells) & ~facing.closed
+    return replace(policy, hit=hit, double=double, surrender=surrender)
+
+
+def _hit_by_cell(facing: Facing, weights: Floats, cells: Ints) -> tuple[Bools, Floats]:
+    """Whether a row of the table hits, and (H,) what its hands are worth then."""
+    hands = facing.hands
+    value, hit = np.zeros(hands.number + 1), np.zeros(hands.number, dtype=bool)
+    for level in reversed(hands.levels):
+        some = facing.chances.of(level)
+        taken = facing.with_a_card(some, facing.all[level], value)
+        gain = _wins(taken - facing.stand[:-1][level], weights[level], cells[level])
+        hit[level] = gain & ~facing.closed[level]
+        value[level] = np.where(hit[level], taken, facing.stand[:-1][level])
+    return hit, value[:-1]
+
+
+def _wins(gain: Floats, weights: Floats, cells: Ints) -> Bools:
+    """Whether the hands of the same row gain together."""
+    if not len(cells):
+        return np.zeros(0, dtype=bool)
+    result: Bools = np.bincount(cells, weights * gain)[cells] > 0
+    return result
+
+
+def _or_anyhow(weights: Floats, cells: Ints, anyhow: Floats) -> Floats:
+    """Rows that are never reached are filled in as if everything had been hit before."""
+    return np.where(np.bincount(cells, weights)[cells] > 0, weights, anyhow)
+
+
+def _never(facing: Facing) -> Policy:
+    nothing = np.zeros(facing.hands.number, dtype=bool)
+    return Policy(~facing.closed, nothing, nothing, np.zeros(len(facing.hands.kinds), dtype=bool))
+
+
+def _two_cards(facing: Facing, policy: Policy) -> Floats:
+    """(H,): how likely two cards are dealt that are neither a natural nor split."""
+    hands, cards = facing.hands, facing.shoe.sum()
+    dealt = np.zeros(hands.number + 1)
+    for first, second, two in hands.pairs():
+        if not is_natural(facing, first, second):
+            of_second = facing.shoe[second] - (first == second)
+            dealt[two] = facing.shoe[first] * of_second * (1 + (first != second))
+        if first == second and policy.split[first]:
+            dealt[two] *= 1 - splittable(facing.game, hands.kinds, first, facing.upcard)
+    result: Floats = np.maximum(dealt[:-1], 0.0) / (cards * (cards - 1))
+    return result
