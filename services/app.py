@@ -19,6 +19,7 @@ from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
+from services.blackjack.api import rulesets as rulesets_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
@@ -83,6 +84,7 @@ class Health(Struct, frozen=True):
 
 
 _PUBLISHED: Final[dict[str, Any]] = {
+    **rulesets_api.PUBLISHED,
     **tables_api.PUBLISHED,
     **many_api.PUBLISHED,
     **history_api.PUBLISHED,
@@ -216,6 +218,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 def _routers(service: Service) -> Iterator[APIRouter]:
     """The routes of every context."""
+    yield rulesets_api.routes(service.tables.rulesets)
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
     yield history_api.routes(service.rounds, service.hands, service.returns)
     yield ledger_api.routes(service.ledger, service.books)

@@ -93,6 +93,10 @@ class PostgresStore:
             raise Archived(detail, place, last_version=version)
         return list(starmap(Recorded, rows))
 
+    async def streams(self, house: str, prefix: str, limit: int) -> list[str]:
+        rows = await self._rows(_STREAMS, house, prefix, f"{prefix}\U0010ffff", limit)
+        return [stream for (stream,) in rows]
+
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         rows = await self._rows(_LOG, house, after, limit, house, after, after)
         if rows and rows[-1][0] is None:
@@ -209,6 +213,10 @@ _STREAM: LiteralString = f"""
     SELECT NULL, (SELECT place FROM archive WHERE house = %b ORDER BY last_position DESC LIMIT 1),
            version, '', 0, '', '', '', '', now()
       FROM archived_stream WHERE house = %b AND stream = %b AND version > %b"""
+
+_STREAMS: LiteralString = """
+    SELECT stream FROM stream_head
+     WHERE house = %b AND stream >= %b AND stream < %b ORDER BY stream LIMIT %b"""
 
 _LOG: LiteralString = f"""
     ({_RECORDED} WHERE house = %b AND position > %b ORDER BY position LIMIT %b)

@@ -1,13 +1,16 @@
 """Every route that needs a key, with the scope that it asks for and a request that succeeds.
 
 The requests are for a house with `oak`, a table of `european` where ada and bob play; ada hosts,
-the first round is over and the second is not.
+the first round is over and the second is not. The house has registered `high-rollers`.
 """
 
 from dataclasses import dataclass
 
+from services.blackjack.api.examples import OWN_RULESET
 from shared.http.keys import Scope
 from tests.api.croupier import Json
+
+PLACES = {"table": "oak", "round": "oak.1", "player": "ada", "name": "high-rollers"}
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Route:
     @property
     def address(self) -> str:
         filled = self.path
-        for name, value in (("table", "oak"), ("round", "oak.1"), ("player", "ada")):
+        for name, value in PLACES.items():
             filled = filled.replace(f"{{{name}}}", value)
         return filled + self.query
 
@@ -33,6 +36,7 @@ class Route:
 
 
 ROUTES = [
+    Route("PUT", "/v1/rulesets/{name}", "ops", body=OWN_RULESET),
     Route("GET", "/v1/tables", "read"),
     Route("PUT", "/v1/tables/{table}", "play", body={"ruleset": "european", "host": "ada"}),
     Route("GET", "/v1/tables/{table}", "read"),

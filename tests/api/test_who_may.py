@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 
+from services.blackjack.api.examples import OWN_RULESET
 from services.blackjack.domain.rejections import UnknownTable
 from shared.http import keys
 from shared.http.keys import SCOPES
@@ -20,6 +21,7 @@ def playing(house: House) -> House:
     house.deal("oak", 20, 20)
     house.finish("oak")
     house.deal("oak", 20, 20)
+    house.register(OWN_RULESET)
     return house
 
 
@@ -119,7 +121,11 @@ UNHEARD_OF = {
     "GET /v1/events.jsonl": None,
 }
 """What another house sees: JSON, the slug of a 404, or an empty body."""
-MAKES_ITS_OWN = {"PUT /v1/tables/{table}", "POST /v1/players/{player}/grants"}
+MAKES_ITS_OWN = {
+    "PUT /v1/rulesets/{name}",
+    "PUT /v1/tables/{table}",
+    "POST /v1/players/{player}/grants",
+}
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ from services.blackjack.domain import events as e
 from services.blackjack.domain.commands import Open
 from services.blackjack.domain.decide import open_table
 from services.blackjack.domain.events import REGISTRY
+from services.blackjack.domain.rules import fingerprint
+from services.blackjack.domain.rulesets import A2G
 from services.blackjack.domain.shoe import SealedSeed
 
 SEALED = SealedSeed(commitment="630dcd29", key_id="2026-01", box="c2VhbGVk")
 GOLDEN = Path(__file__).with_name("golden")
-EXAMPLES: list[e.Event] = [
+EXAMPLES: list[e.Event | e.RulesetRegistered] = [
     open_table("table-3", Open("a2g", host="ada"), SEALED),
     e.TableWasClosed(),
     e.HostMoved(host="bob"),
@@ -46,6 +48,7 @@ EXAMPLES: list[e.Event] = [
     e.HoleCardRevealed(card="Th"),
     e.DealerDrew(cards=("2c", "9d")),
     e.SeedRevealed(number=5, seed="000102", drawn=9, next=SEALED),
+    e.RulesetRegistered(A2G, fingerprint(A2G)),
 ]
 NAMES = {cls: f"{name}.{version}" for name, (version, cls) in REGISTRY.items()}
 
@@ -53,7 +56,7 @@ NAMES = {cls: f"{name}.{version}" for name, (version, cls) in REGISTRY.items()}
 def test_every_event_has_one_name_and_every_name_one_event():
     classes = [cls for _, cls in REGISTRY.values()]
     assert len(classes) == len(set(classes)), "an event is in the registry twice"
-    assert set(classes) == set(get_args(e.Event))
+    assert set(classes) == {*get_args(e.Event), e.RulesetRegistered}
     assert set(classes) == {type(example) for example in EXAMPLES}
 
 

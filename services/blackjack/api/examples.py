@@ -155,3 +155,42 @@ RULESET: Final[dict[str, Any]] = {
     "hit_on_21": False,
     "house_edge": "about 0.5 %",
 }
+OWN_RULESET: Final[dict[str, Any]] = {
+    **RULESET,
+    "name": "high-rollers",
+    "title": "A2G for high rollers",
+    "bet": {"min": 100, "step": 100, "max": 10_000, "half_of_stack": False},
+    "surrender": True,
+    "house_edge": "about 0.4 %",
+}
+OTHER_RULESETS: Final[dict[str, Any]] = {
+    "A2G with larger bets and surrender": OWN_RULESET,
+    "two decks without any hurry": {
+        **OWN_RULESET,
+        "name": "double-deck",
+        "title": "Double deck",
+        "seats": 3,
+        "decks": 2,
+        "clock": {"betting_seconds": None, "insurance_seconds": None, "action_seconds": None},
+        "hands_per_seat": 2,
+        "house_edge": "not published",
+    },
+}
+SHOWN: Final[dict[str, Any]] = {
+    **RULESET,
+    "sha256": "9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa",
+    "published": True,
+    "versions": [
+        {
+            "version": "1.0.0",
+            "sha256": "9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa",
+        }
+    ],
+}
+_OWN_SHA256: Final = "e3466703e5af441441a1644b710e4963af02ae064c01d04e2118e9ee60c6369d"
+SHOWN_OWN: Final[dict[str, Any]] = {
+    **OWN_RULESET,
+    "sha256": _OWN_SHA256,
+    "published": False,
+    "versions": [{"version": "1.0.0", "sha256": _OWN_SHA256}],
+}

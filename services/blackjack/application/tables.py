@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from services.blackjack.application.answers import Answer, Answered, EventView
 from services.blackjack.application.reading import Reading, table_stream
+from services.blackjack.application.rulesets import Rulesets
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
@@ -57,6 +58,7 @@ class Tables:
         self._shoes = shoes
         self._clock = clock
         self.reading = Reading(store, codec)
+        self.rulesets = Rulesets(store, batcher, codec, clock)
         self._queues: WeakValueDictionary[tuple[str, str], Lock] = WeakValueDictionary()
 
     async def open(self, cause: Cause, table_id: str, command: c.Open) -> Answered:
@@ -65,7 +67,9 @@ class Tables:
         Raises UnknownRuleset, RulesetNonsense, Overloaded; TableExists for another body.
         """
         stream, now = table_stream(table_id), self._clock()
-        event = open_table(table_id, command, self._shoes.fresh(cause.house, table_id, 1))
+        own = await self.rulesets.own(cause.house, command.ruleset)
+        first_seed = self._shoes.fresh(cause.house, table_id, 1)
+        event = open_table(table_id, command, first_seed, own)
         async with self._queue(cause.house, stream):
             nothing: Loaded[Table | None] = Loaded(None, 0, 0)
             decision = Decision((event,), evolve(None, event))
@@ -74,6 +78,9 @@ class Tables:
             except VersionConflict:  # it was opened before
                 first = await self._store.read_stream(cause.house, stream, limit=1)
         opened = self._codec.open(first[0])
+        if own and opened.ruleset.name == own.name:  # which may have had a later version since
+            own = await self.rulesets.own(cause.house, own.name, opened.ruleset.version)
+            event = open_table(table_id, command, first_seed, own)
         if (opened.ruleset, opened.host) != (event.ruleset, event.host):
             raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
         return Answered(Answer(await self.reading.table(cause.house, table_id), ()), replayed=True)
