@@ -19,12 +19,14 @@ from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
+from services.blackjack.api import returns as returns_api
 from services.blackjack.api import rulesets as rulesets_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
+from services.blackjack.projections.curves import Curves
 from services.blackjack.projections.hands import Hands
 from services.blackjack.projections.returns import Returns
 from services.blackjack.projections.rounds import Rounds
@@ -85,6 +87,7 @@ class Health(Struct, frozen=True):
 
 _PUBLISHED: Final[dict[str, Any]] = {
     **rulesets_api.PUBLISHED,
+    **returns_api.PUBLISHED,
     **tables_api.PUBLISHED,
     **many_api.PUBLISHED,
     **history_api.PUBLISHED,
@@ -123,6 +126,7 @@ class Service:
         views = self.store.readers, self.checkpoints
         self.listed, self.rounds = TableList(*views), Rounds(*views)
         self.hands, self.returns = Hands(*views), Returns(*views)
+        self.curves = Curves(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
@@ -221,6 +225,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     yield rulesets_api.routes(service.tables.rulesets)
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
     yield history_api.routes(service.rounds, service.hands, service.returns)
+    yield returns_api.routes(service.tables, service.curves)
     yield ledger_api.routes(service.ledger, service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))
     yield feed.routes(service.feeds, table_stream)

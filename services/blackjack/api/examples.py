@@ -194,3 +194,25 @@ SHOWN_OWN: Final[dict[str, Any]] = {
     "published": False,
     "versions": [{"version": "1.0.0", "sha256": _OWN_SHA256}],
 }
+REALISED: Final[dict[str, Any]] = {
+    "ruleset": "a2g",
+    "version": "1.0.0",
+    "table": None,
+    "verdict": "as_expected",
+    "alarm": False,
+    "confidence": 0.999,
+    "rounds": 2,
+    "bet": 60,
+    "stake": 80,
+    "payout": 90,
+    "realised": 1.166667,
+    "exact": 0.994859,
+    "careless": 0.943244,
+    "rounding": 0.0,
+    "band": {"low": -18.8, "high": 21.3},
+    "curve": [
+        {"rounds": 1, "realised": 0.0, "low": -37.8, "high": 39.9},
+        {"rounds": 2, "realised": 1.166667, "low": -18.8, "high": 21.3},
+    ],
+    "position": 241,
+}
