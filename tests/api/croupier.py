@@ -106,12 +106,17 @@ class House:
             return keys.create(owner, self.name, "till", scopes)
 
     def ask(self, method: str, path: str, *, key: str | None = None, **more: Any) -> httpx.Response:
-        """A request with the key of the house, or another one; `key=""` sends none."""
+        """A request with the key of the house, or another one; `key=""` sends none. Odds that are
+        still being computed are asked for again: each answer is a wait of its own."""
         headers = dict(more.pop("headers", None) or {})
         if token := self.key if key is None else key:
             headers.setdefault("Authorization", f"Bearer {token}")
         address = f"{self.croupier.address}{path}"
-        return self._http.request(method, address, headers=headers, **more)
+        for _ in range(20):
+            answer = self._http.request(method, address, headers=headers, **more)
+            if answer.status_code != 503 or "odds-not-ready" not in answer.text:
+                break
+        return answer
 
     def get(self, path: str, **query: Any) -> Json:
         """The JSON of an answer that has to be 200."""

@@ -14,8 +14,9 @@ from services.blackjack.application.tables import Tables
 from services.blackjack.domain.rejections import UnknownRuleset, UnknownTable
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.odds.luck import CONFIDENCE, Exact, Judged, Verdict, judge
+from services.blackjack.odds.rejections import OddsNotReady
 from services.blackjack.projections.curves import ALL_TABLES, Curve, Curves
-from services.blackjack.projections.monitor import exact
+from services.blackjack.projections.monitor import exact_soon
 from shared.eventstore.checkpoints import ViewBehind
 from shared.eventstore.rejections import Archived
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
@@ -27,7 +28,7 @@ from shared.kernel.ids import ID_PATTERN
 SVG: Final = "image/svg+xml"
 
 Accountant = Annotated[Caller, caller_with("ledger")]
-_REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind)
+_REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind, OddsNotReady)
 
 
 class Band(Struct, frozen=True):
@@ -113,8 +114,8 @@ def _of_a_game(router: APIRouter, tables: Tables, curves: Curves) -> None:
         wait_for: WaitFor = 0,
     ) -> Response:
         """All that was played of a game in the house, beside its exact odds. A picture for
-        `Accept: image/svg+xml`. The first answer about a game takes some seconds, while its odds
-        are computed."""
+        `Accept: image/svg+xml`. Of a game that nobody has asked for the odds may have to
+        be computed first, for some seconds."""
         return await answer(caller, name, version, wait_for, _wants_a_picture(request))
 
     @router.get(
@@ -167,7 +168,7 @@ def _of_a_table(router: APIRouter, tables: Tables, curves: Curves) -> None:
 
 
 async def _answer(rules: Ruleset, table: str | None, curve: Curve, as_picture: bool) -> Response:
-    odds = await exact(rules)
+    odds = await exact_soon(rules)
     if as_picture:
         where = f"{rules.title}, {rules.version}" + (f", at {table}" if table else "")
         return Response(plot(where, curve.points, odds), media_type=SVG)

@@ -29,3 +29,12 @@ class NoSuchHand(Rejected):
     """
 
     status = 422
+
+
+class OddsNotReady(Rejected):
+    """The odds of this game are still being computed.
+
+    It takes some seconds, once for a game and process. Ask again after `retry_after` seconds.
+    """
+
+    status = 503

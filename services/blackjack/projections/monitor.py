@@ -3,30 +3,40 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from threading import Lock
+from typing import Final
 
 from services.blackjack.application.rulesets import Rulesets
 from services.blackjack.domain.rejections import UnknownRuleset
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.odds.luck import Exact, Judged, Played, add, judge
+from services.blackjack.odds.rejections import OddsNotReady
 from services.blackjack.odds.returns import exact_returns
 from services.blackjack.projections.curves import ALL_TABLES, Curves, Total
 from shared.telemetry import show_return, show_return_alarms
 
-_solving = Lock()
+_MOST_WAIT_SECONDS: Final = 5.0
+
+_solving: dict[Ruleset, asyncio.Task[Exact]] = {}
 _log = logging.getLogger(__name__)
 
 
 async def exact(rules: Ruleset) -> Exact:
-    """What a game returns, solved beside the event loop; the next time it is remembered."""
-    return await asyncio.to_thread(_one_after_the_other, rules)
+    """What a game returns, solved beside the event loop, once for all who ask."""
+    task = _solving.get(rules)
+    if task is None or task.done():
+        task = asyncio.create_task(asyncio.to_thread(exact_returns, rules))
+        task.add_done_callback(lambda _: _solving.pop(rules, None))
+        _solving[rules] = task
+    return await asyncio.shield(task)
 
 
-def _one_after_the_other(rules: Ruleset) -> Exact:
-    """Who asks for a game that is being solved waits for that solution."""
-    with _solving:
-        return exact_returns(rules)
+async def exact_soon(rules: Ruleset) -> Exact:
+    """The same for whoever cannot wait long. Raises OddsNotReady; the solving goes on."""
+    try:
+        return await asyncio.wait_for(exact(rules), _MOST_WAIT_SECONDS)
+    except TimeoutError:
+        raise OddsNotReady("The odds of this game are being computed.", retry_after=2) from None
 
 
 class Monitor:
