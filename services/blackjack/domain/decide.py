@@ -10,7 +10,7 @@ from services.blackjack.domain import round as r
 from services.blackjack.domain import run
 from services.blackjack.domain.computers import name_of
 from services.blackjack.domain.moves import check
-from services.blackjack.domain.rules import fingerprint
+from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
 from services.blackjack.domain.shoe import SealedSeed, Seed
@@ -24,12 +24,17 @@ class Decision(Struct, frozen=True, gc=False):
     table: Table
 
 
-def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpened:
+def open_table(
+    table_id: str, command: c.Open, first: SealedSeed, own: Ruleset | None = None
+) -> e.TableOpened:
     """The first event of a table, with the seed of its first round, sealed.
 
-    Raises UnknownRuleset, RulesetNonsense.
+    `own` is the house's ruleset of that name, if it has one. Raises UnknownRuleset,
+    RulesetNonsense.
     """
-    rules = ruleset(command.ruleset, bet=command.bet, clock=command.clock, seats=command.seats)
+    rules = ruleset(
+        command.ruleset, bet=command.bet, clock=command.clock, seats=command.seats, own=own
+    )
     return e.TableOpened(table_id, rules, fingerprint(rules), command.host, first)
 
 

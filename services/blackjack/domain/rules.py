@@ -150,7 +150,10 @@ def validate(ruleset: Ruleset) -> Ruleset:
     if ruleset.run is not None:
         _validate_runs(ruleset, ruleset.run)
     if ruleset.peek != "never" and ruleset.insurance == "on_turn":
-        raise RulesetNonsense("Insurance on one's turn comes after the peek and could only lose.")
+        raise RulesetNonsense(
+            "Insurance on one's turn comes after the peek and could only lose: offer "
+            "insurance before_play, or let the dealer peek never."
+        )
     if most_cards(ruleset) > 52 * ruleset.decks:
         raise RulesetNonsense(
             f"A round may need {most_cards(ruleset)} cards, the shoe has {52 * ruleset.decks}."

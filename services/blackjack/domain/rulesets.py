@@ -108,20 +108,18 @@ def ruleset(
     bet: BetLimits | None = None,
     clock: Clocks | None = None,
     seats: int | None = None,
+    own: Ruleset | None = None,
 ) -> Ruleset:
-    """A published ruleset with a table's own limits. Raises UnknownRuleset, RulesetNonsense."""
-    if name not in PUBLISHED:
+    """A published ruleset with a table's own limits, or the house's `own`.
+
+    Raises UnknownRuleset, RulesetNonsense.
+    """
+    game = own or PUBLISHED.get(name)
+    if game is None:
         raise UnknownRuleset(f"There is no {name!r}; there are {', '.join(PUBLISHED)}.")
-    published = PUBLISHED[name]
-    if seats is not None and seats > published.seats:
-        raise RulesetNonsense(
-            f"{published.title} has at most {published.seats} seats, not {seats}."
-        )
-    return validate(
-        replace(
-            published,
-            bet=bet or published.bet,
-            clock=clock or published.clock,
-            seats=seats or published.seats,
-        )
+    if seats is not None and seats > game.seats:
+        raise RulesetNonsense(f"{game.title} has at most {game.seats} seats, not {seats}.")
+    limited = replace(
+        game, bet=bet or game.bet, clock=clock or game.clock, seats=seats or game.seats
     )
+    return validate(limited)
