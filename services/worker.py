@@ -23,10 +23,13 @@ from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
 from services.blackjack.projections import ALL as PROJECTIONS
+from services.blackjack.projections.curves import Curves
+from services.blackjack.projections.monitor import Monitor
 from services.blackjack.projections.plays import Plays
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.settings import Settings
 from shared.eventstore.batcher import Batcher
+from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
 from shared.eventstore.partitions import keep_ahead
 from shared.eventstore.postgres import PostgresStore
@@ -43,6 +46,9 @@ _CLOCK_SECONDS: Final = 0.1
 
 _ROOM_SECONDS: Final = 60.0
 """How often we look for the next partition: filling one takes a quarter of an hour at best."""
+
+_RETURNS_SECONDS: Final = 60.0
+"""How often returns are held against the odds: a round more or less changes little."""
 
 _TROUBLE_SECONDS: Final = 1.0
 """How long a duty that failed is left alone."""
@@ -73,7 +79,13 @@ class Worker:
         self.odds = OddsDesk()
         computers = Computers(self.tables, BestTables.from_desk(self.odds), _now)
         self.clocks = Clocks(self.store, self.tables, computers, _now, observe_lateness)
-        self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
+        curves = Curves(self.store.readers, Checkpoints(self.store.readers))
+        self.monitor = Monitor(curves, self.tables.rulesets, self.odds.returns)
+        self.duties: dict[str, Duty] = {
+            "clocks": self._fire,
+            "projections": self._project,
+            "returns": self._monitor,
+        }
         if settings.migration_url:
             self.duties["partitions"] = partial(_make_room, settings.migration_url)
         self._stopping = asyncio.Event()
@@ -121,6 +133,11 @@ class Worker:
     async def _project(self) -> float:
         """Looks often rather than waits to be woken: what came meanwhile makes a page together."""
         return 0.0 if await self.projector.advance() else _LOOK_AGAIN_SECONDS
+
+    async def _monitor(self) -> float:
+        """Holds what was played against the odds."""
+        await self.monitor.look(await self.houses())
+        return _RETURNS_SECONDS
 
     async def _attend(self, name: str, duty: Duty) -> None:
         while not self._stopping.is_set():

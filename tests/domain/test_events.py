@@ -18,7 +18,7 @@ SEALED = SealedSeed(commitment="630dcd29", key_id="2026-01", box="c2VhbGVk")
 GOLDEN = Path(__file__).with_name("golden")
 FIRST_A2G = replace(A2G, computers=())
 """As it was before the fields that were added: it keeps its shape and its fingerprint."""
-EXAMPLES: list[e.Event] = [
+EXAMPLES: list[e.Event | e.RulesetRegistered] = [
     e.TableOpened("table-3", FIRST_A2G, fingerprint(FIRST_A2G), "ada", SEALED),
     e.TableWasClosed(),
     e.HostMoved(host="bob"),
@@ -58,6 +58,7 @@ EXAMPLES: list[e.Event] = [
     e.HoleCardRevealed(card="Th"),
     e.DealerDrew(cards=("2c", "9d")),
     e.SeedRevealed(number=5, seed="000102", drawn=9, next=SEALED),
+    e.RulesetRegistered(FIRST_A2G, fingerprint(FIRST_A2G)),
 ]
 NAMES = {cls: f"{name}.{version}" for name, (version, cls) in REGISTRY.items()}
 
@@ -65,7 +66,7 @@ NAMES = {cls: f"{name}.{version}" for name, (version, cls) in REGISTRY.items()}
 def test_every_event_has_one_name_and_every_name_one_event():
     classes = [cls for _, cls in REGISTRY.values()]
     assert len(classes) == len(set(classes)), "an event is in the registry twice"
-    assert set(classes) == set(get_args(e.Event))
+    assert set(classes) == {*get_args(e.Event), e.RulesetRegistered}
     assert set(classes) == {type(example) for example in EXAMPLES}
 
 

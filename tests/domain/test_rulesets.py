@@ -17,7 +17,7 @@ from tests.domain.story import PreparedSeed, rows
 
 TABLE = """
     field                 a2g             coinlounge    classic       european
-    version               1.0.0           1.0.0         1.1.0         1.0.0
+    version               1.0.0           1.0.0         1.0.0         1.0.0
     seats                 7               5             1             7
     decks                 6               6             1             6
     bet.min               2               1             5             2
@@ -89,7 +89,7 @@ def _value_of(rules: Ruleset, field: str) -> str | int:
     name         sha256
     a2g          0f1ad9ebade255ea7261ede464d7ed45c63c1f0da1e5fff459fbfa60f9d8e1a9
     coinlounge   6302ac3e05ffbad45bfc475fc2c03be33b108f594d8063a4818a6dc7c6be0af0
-    classic      d2e6016c1bf412b29e483579b315645dd25e3cd4eb928719aa924f6477f753f1
+    classic      171907c002ffd50c60862639c81e8bded643dcdb4413a58d778d7d2753dd6aa8
     european     f1f3a5765184c8e2468c9d7286ce4fdcdb91a62487d5b4200f70a88100d6e9bc
 """)
 def test_the_fingerprint_of_a_published_ruleset_is_stable(name, sha256):

@@ -129,7 +129,8 @@ def _open() -> dict[str, Any]:
     return operation(
         *("open_table", "Tables", "Open a table"),
         "Open a table under an id of your choice. Safe to repeat.\n\n"
-        "`bet` and `seats` override the limits of the ruleset; `host` is who deals where the host "
+        "`ruleset` is a published one or one of the house's own, in its newest version, which the "
+        "table keeps. `bet` and `seats` override its limits; `host` is who deals where the host "
         "deals, otherwise the first to sit. Where the game has modifiers, `environment` are those "
         "of every round; where it has a shop, `items` is what it sells instead.",
         takes("Open", examples.OPEN),

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from services.blackjack.application.answers import Answer, Answered, EventView
 from services.blackjack.application.reading import Reading, table_stream
+from services.blackjack.application.rulesets import Rulesets
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.turns import Turns
 from services.blackjack.domain import commands as c
@@ -63,6 +64,7 @@ class Tables:
         self._on_computer = on_computer
         self.reading = Reading(store, codec)
         self._turns = Turns()
+        self.rulesets = Rulesets(store, batcher, codec, clock)
 
     async def open(self, cause: Cause, table_id: str, command: c.Open) -> Answered:
         """Open a table, once: the same body again answers with the table as it is now.
@@ -70,7 +72,9 @@ class Tables:
         Raises UnknownRuleset, RulesetNonsense, Overloaded; TableExists for another body.
         """
         stream, now = table_stream(table_id), self._clock()
-        event = open_table(table_id, command, self._shoes.fresh(cause.house, table_id, 1))
+        own = await self.rulesets.own(cause.house, command.ruleset)
+        first_seed = self._shoes.fresh(cause.house, table_id, 1)
+        event = open_table(table_id, command, first_seed, own)
         nothing: Loaded[Table | None] = Loaded(None, 0, 0)
         decision = Decision((event,), evolve(None, event))
         await self._turns.take((cause.house, stream))
@@ -81,6 +85,9 @@ class Tables:
         finally:
             self._turns.give((cause.house, stream))
         opened = self._codec.open(first[0])
+        if own and opened.ruleset.name == own.name:  # which may have had a later version since
+            own = await self.rulesets.own(cause.house, own.name, opened.ruleset.version)
+            event = open_table(table_id, command, first_seed, own)
         if (opened.ruleset, opened.host) != (event.ruleset, event.host):
             raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
         return Answered(Answer(await self.reading.table(cause.house, table_id), ()), replayed=True)

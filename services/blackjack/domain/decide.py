@@ -11,7 +11,7 @@ from services.blackjack.domain import run
 from services.blackjack.domain.computers import name_of
 from services.blackjack.domain.items import Effect, Item, Modify, Redraw, Shield
 from services.blackjack.domain.reasons import check
-from services.blackjack.domain.rules import fingerprint
+from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
 from services.blackjack.domain.shoe import SealedSeed, Seed
@@ -25,10 +25,13 @@ class Decision(Struct, frozen=True, gc=False):
     table: Table
 
 
-def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpened:
+def open_table(
+    table_id: str, command: c.Open, first: SealedSeed, own: Ruleset | None = None
+) -> e.TableOpened:
     """The first event of a table, with the seed of its first round, sealed.
 
-    Raises UnknownRuleset, RulesetNonsense.
+    `own` is the house's ruleset of that name, if it has one. Raises UnknownRuleset,
+    RulesetNonsense.
     """
     rules = ruleset(
         command.ruleset,
@@ -37,6 +40,7 @@ def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpen
         seats=command.seats,
         environment=command.environment,
         items=command.items,
+        own=own,
     )
     return e.TableOpened(table_id, rules, fingerprint(rules), command.host, first)
 

@@ -1,4 +1,6 @@
-"""What happened at a table. Events are forever: a changed one gets a new version and an upcaster.
+"""What happened at a table, or to a game.
+
+Events are forever: a changed one gets a new version and an upcaster.
 
 No event holds a secret. A seed travels sealed until `SeedRevealed`; the hole card has no value
 until `HoleCardRevealed`.
@@ -243,6 +245,13 @@ class SeedRevealed(Struct, frozen=True, gc=False):
     next: SealedSeed
 
 
+class RulesetRegistered(Struct, frozen=True, gc=False):
+    """The house has a game of its own, or a further version of it. Told in the game's stream."""
+
+    ruleset: Ruleset
+    ruleset_sha256: str
+
+
 HandEvent: TypeAlias = CardDealt | HandStood | HandSettled | HandDoubled | HandSplit
 RoundEvent: TypeAlias = (
     HandsDealt | RoundOpened | HoleCardRevealed | DealerDrew | SeedRevealed | DealerPeeked
@@ -291,4 +300,5 @@ REGISTRY: Final[dict[str, tuple[int, type]]] = {
     "blackjack.hole_card_revealed": (1, HoleCardRevealed),
     "blackjack.dealer_drew": (1, DealerDrew),
     "blackjack.seed_revealed": (1, SeedRevealed),
+    "blackjack.ruleset_registered": (1, RulesetRegistered),
 }

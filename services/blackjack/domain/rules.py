@@ -198,7 +198,10 @@ def validate(ruleset: Ruleset) -> Ruleset:
     if ruleset.run is not None:
         _validate_runs(ruleset, ruleset.run)
     if ruleset.peek != "never" and ruleset.insurance == "on_turn":
-        raise RulesetNonsense("Insurance on one's turn comes after the peek and could only lose.")
+        raise RulesetNonsense(
+            "Insurance on one's turn comes after the peek and could only lose: offer "
+            "insurance before_play, or let the dealer peek never."
+        )
     if len({item.name for item in ruleset.items}) < len(ruleset.items):
         raise RulesetNonsense("Two items of the catalogue have the same name.")
     if most_cards(ruleset) > 52 * ruleset.decks:
