@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import json
 from msgspec.structs import replace
 
-from services.audit.application import CODEC, from_store
-from services.audit.domain.verify import Line
+from services.audit.domain.lines import CODEC
 from services.blackjack.domain import commands as c
+from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.decide import decide, open_table
 from services.blackjack.domain.events import Event, SeedRevealed
 from services.blackjack.domain.evolve import evolve
@@ -22,6 +22,7 @@ from services.ledger.domain.vault import grant
 from shared.eventstore.chain import GENESIS, leaf_of, link
 from shared.eventstore.envelope import canonical
 from shared.eventstore.store import Recorded
+from shared.kernel.moments import milliseconds
 from tests.domain.chance import ChanceSeed
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
@@ -41,27 +42,30 @@ class Log:
         self._seeds: dict[str, ChanceSeed] = {}
         self.commands = 0
 
-    def lines(self) -> list[Line]:
-        return [from_store(record) for record in self.records]
-
     def grant(self, player: str, amount: int) -> None:
         self._record([grant(player, amount)], {"type": "grant", "amount": amount})
 
     def open(self, table_id: str, command: c.Open) -> None:
         seed = self._seeds[table_id] = ChanceSeed(self._chance.randbytes(32))
         event = open_table(table_id, command, seed.sealed)
-        self.tables[table_id] = evolve(None, event)
+        self.tables[table_id] = evolve(None, event, milliseconds(NOON))
         self._record([(f"table-{table_id}", event, ())], command)
 
-    def play(self, table_id: str, command: c.Command) -> tuple[Event, ...]:
+    def waits(self, table_id: str) -> str:
+        """The turn that the table waits for."""
+        wait = waits_for(self.tables[table_id])
+        assert wait is not None
+        return wait.turn
+
+    def play(self, table_id: str, command: c.Command | c.TimeOut) -> tuple[Event, ...]:
         table = self.tables[table_id]
-        decision = decide(table, command, self._seeds[table_id])
+        decision = decide(table, command, self._seeds[table_id], milliseconds(NOON))
         legs: list[Leg] = []
         for event in decision.events:
             legs.append((f"table-{table_id}", event, postings(table, event)))
             if movement := to_vault(table, event):
                 legs.append(transfer(movement[0], table_id, movement[1]))
-            table = evolve(table, event)
+            table = evolve(table, event, milliseconds(NOON))
             if isinstance(event, SeedRevealed):
                 self._seeds[table_id] = self._seeds[table_id].next()
         self.tables[table_id] = table
