@@ -85,7 +85,10 @@ async def _export(
         columns = TextColumn("export"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True)) as bar:
             task = bar.add_task("", total=manifest.head)
-            shown: Callable[[int], None] = lambda position: bar.update(task, completed=position)  # noqa: E731
+
+            def shown(position: int) -> None:
+                bar.update(task, completed=position)
+
             writer = _writer(directory, manifest.form)
             return await take_out(reads, manifest, directory, writer, archived, shown)
 

@@ -1,6 +1,7 @@
 """`croupier replay`: a table as it was, folded anew from the log or from an export."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Annotated
 
@@ -57,21 +58,23 @@ def replay(
 
 
 async def _folded(
-    lines: AsyncIterator[Line], version: int | None, until: int | None
+    lines: AsyncGenerator[Line, None], version: int | None, until: int | None
 ) -> TableView | None:
     state: Table | None = None
     last: Line | None = None
-    async for line in lines:
-        at = instant(head_of(line).time)
-        if (version is not None and line.version > version) or (until is not None and at > until):
-            break
-        state, last = evolve(state, event_of(line), at), line
+    async with aclosing(lines):
+        async for line in lines:
+            at = instant(head_of(line).time)
+            beyond = version is not None and line.version > version
+            if beyond or (until is not None and at > until):
+                break
+            state, last = evolve(state, event_of(line), at), line
     if state is None or last is None or (version is not None and last.version != version):
         return None
     return view(state, last.version, last.position)
 
 
-async def _recorded(house: str, stream: str) -> AsyncIterator[Line]:
+async def _recorded(house: str, stream: str) -> AsyncGenerator[Line, None]:
     with a_database(Settings.from_environment()) as settings:
         async with (
             PostgresStore(settings.database_url) as store,
@@ -84,7 +87,7 @@ async def _recorded(house: str, stream: str) -> AsyncIterator[Line]:
                 version = page[-1].version
 
 
-async def _exported(directory: Path, stream: str) -> AsyncIterator[Line]:
+async def _exported(directory: Path, stream: str) -> AsyncGenerator[Line, None]:
     manifest = read_manifest(directory)
     for part in manifest.parts:
         for row in rows(directory, manifest, part):

@@ -40,6 +40,8 @@ class Log:
         self.tables: dict[str, Table] = {}
         self._chance = Random(seed)
         self._seeds: dict[str, ChanceSeed] = {}
+        self._versions: Counter[str] = Counter()
+        self._position, self._chain = 0, GENESIS
         self.commands = 0
 
     def grant(self, player: str, amount: int) -> None:
@@ -98,20 +100,20 @@ class Log:
             time=NOON,
         )
         for new in sealed:
-            versions = [r.version for r in self.records if r.stream == new.stream]
-            chain = self.records[-1].chain if self.records else GENESIS
             leaf = leaf_of(new.envelope)
+            self._position, self._chain = self._position + 1, link(self._chain, leaf)
+            self._versions[new.stream] += 1
             self.records.append(
                 Recorded(
-                    position=len(self.records) + 1,
+                    position=self._position,
                     stream=new.stream,
-                    version=len(versions) + 1,
+                    version=self._versions[new.stream],
                     type=new.type,
                     schema_version=new.schema_version,
                     command_id=command_id,
                     envelope=new.envelope,
                     leaf=leaf,
-                    chain=link(chain, leaf),
+                    chain=self._chain,
                     recorded_at=NOON,
                 )
             )
