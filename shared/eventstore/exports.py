@@ -8,6 +8,7 @@ follows from it, and nothing else.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
@@ -152,6 +153,8 @@ def begun(directory: Path, wanted: Manifest) -> Manifest:
         found = read_manifest(directory)
     except CannotRead as error:
         raise CannotExport(str(error)) from None
+    if not found.parts:
+        return write_manifest(directory, wanted)
     if (found.house, found.form, found.scope) != (wanted.house, wanted.form, wanted.scope):
         raise CannotExport(f"{directory} has an export of something else; name another directory.")
     for file in (file for part in found.parts for file in part.files):
@@ -242,6 +245,7 @@ def digest_of(file: Path) -> str | None:
         return None
 
 
+@lru_cache(maxsize=100_000)
 def shard_of(stream: str, shards: int) -> int:
     """In which of so many shards a stream is: the first 8 bytes of its SHA-256, modulo."""
     return int.from_bytes(sha256(stream.encode()).digest()[:8]) % shards

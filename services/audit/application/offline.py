@@ -106,7 +106,7 @@ def judge(
     progress: Progress = lambda events: None,
 ) -> Judged:
     """Judges a share of an export, reading it once from end to end."""
-    court = Court(share.owns, manifest.scope.complete)
+    court = Court(share.owns, manifest.scope.complete, manifest.house)
     found, events, told = Faults(), 0, 0
     command: list[Line] = []
     for number, part in enumerate(manifest.parts):

@@ -6,7 +6,7 @@ the end is judged as far as it can be without one.
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -24,13 +24,12 @@ from services.audit.domain.lines import (
     revealed_in,
     told,
 )
-from services.audit.domain.seeds import RevealedChance, SealedChance, StillSealed
+from services.audit.domain.seeds import RecordedChance, RevealedChance, SealedChance, StillSealed
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.decide import decide, open_table
 from services.blackjack.domain.evolve import evolve
-from services.blackjack.domain.moves import check
 from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Round, Table
 from services.ledger.domain.vault import Grant, Leg, transfer
@@ -41,7 +40,8 @@ from shared.kernel.rejected import Rejected
 CLOCK = "clock"
 """Who sends time-outs, and nothing else."""
 
-Lines = Sequence[Line]
+Lines: TypeAlias = Sequence[Line]
+Chance: TypeAlias = RevealedChance | RecordedChance
 
 
 class Retrial:
@@ -70,15 +70,13 @@ class Retrial:
     def close(self) -> Iterator[Fault]:
         """The log ends, or cannot be followed further: what runs is judged without its seed."""
         waiting, self._waiting = self._waiting, []
+        if not waiting or self.table is None:
+            return
         try:
-            for lines in waiting:
-                self._current = lines
-                yield from self._without_seed(lines)
+            chance = RecordedChance(self.table, self._events(*waiting))
+            yield from self._all_tried(waiting, chance)
         except Exception as error:  # as above
             yield from self._lose(error)
-        if self.table is not None and not self.lost:
-            for what in self._books.disagreements(self.table) if waiting else ():
-                yield self._fault(waiting[-1][-1], what, "chips", "postings")
 
     def _lose(self, error: Exception) -> Iterator[Fault]:
         """Something does not even make sense, so that nothing after it can be judged."""
@@ -120,18 +118,28 @@ class Retrial:
                 f"{SealedChance(self.table).sealed.commitment}; no card can be checked.",
                 "seed", "data.seed", "A seed is committed to before the bets, and revealed.",
             )  # fmt: skip
-        for lines in waiting:
-            self._current = lines
-            if chance is not None and chance.fits:
-                yield from self._tried(lines, chance)
-            else:
-                yield from self._without_seed(lines)
+        if chance is None or not chance.fits:
+            believed = RecordedChance(self.table, self._events(*waiting), revealed)
+            yield from self._all_tried(waiting, believed)
+        else:
+            yield from self._all_tried(waiting, chance)
         self.rounds += 1
         self.cards += revealed.drawn
+
+    def _all_tried(self, waiting: list[Lines], chance: Chance) -> Iterator[Fault]:
+        for lines in waiting:
+            self._current = lines
+            try:
+                yield from self._tried(lines, chance)
+            except StillSealed:
+                what = "The command draws a card, or ends the round, which was not recorded."
+                yield self._fault(lines[-1], what, "card", "type", "A command happens wholly.")
+                yield from self._as_recorded(lines)
+        assert self.table is not None, "a round is played at a table"
         for what in self._books.disagreements(self.table):
             yield self._fault(waiting[-1][-1], what, "chips", "postings")
 
-    def _tried(self, lines: Lines, chance: RevealedChance | None) -> Iterator[Fault]:
+    def _tried(self, lines: Lines, chance: Chance | None) -> Iterator[Fault]:
         """Decides the command again. Raises StillSealed when that takes a seed we do not have."""
         head = head_of(lines[0])
         now = instant(head.time)
@@ -141,14 +149,14 @@ class Retrial:
         if not head.id.endswith(".0"):
             what = f"The first events of {head.command_id!r} are missing; this is {head.id!r}."
             yield self._fault(lines[0], what, "order", "id")
-            yield from self._as_recorded(lines, now)
+            yield from self._as_recorded(lines)
             return
         command = told(head)
         try:
             legs, after = self._decided(command, now, chance, lines)
         except Rejected as refused:
             yield self._refused(lines[0], command, refused)
-            yield from self._without_seed(lines, allowed=False)
+            yield from self._as_recorded(lines)
             return
         faults = [*self._clock(head, command, now, lines[0]), *differences(
             head, lines, legs, self._round_id()
@@ -158,10 +166,10 @@ class Retrial:
             self.table = after
             return
         yield from faults
-        yield from self._as_recorded(lines, now)
+        yield from self._as_recorded(lines)
 
     def _decided(
-        self, command: Told, now: int, chance: RevealedChance | None, lines: Lines
+        self, command: Told, now: int, chance: Chance | None, lines: Lines
     ) -> tuple[list[Leg], Table]:
         table = self.table
         if table is None or isinstance(command, c.Open | Grant):
@@ -189,28 +197,16 @@ class Retrial:
         what = f"{name} was accepted, which the rules refuse: {refused.detail}"
         return self._fault(line, what, kind, "command", f"{refused.title()}.")
 
-    def _without_seed(self, lines: Lines, allowed: bool = True) -> Iterator[Fault]:
-        """Whether a command was legal, and whether its events hold together."""
-        head = head_of(lines[0])
-        command, now = told(head), instant(head.time)
-        if allowed and self.table and not isinstance(command, c.Open | Grant):
-            try:
-                check(self.table, command)
-            except Rejected as refused:
-                yield self._refused(lines[0], command, refused)
-            yield from self._clock(head, command, now, lines[0])
-        if self.table is not None:
-            due = legs(self._stream, self.table, self._events(lines))
-            yield from differences(head, lines, due, self._round_id())
-        yield from self._as_recorded(lines, now)
-
-    def _as_recorded(self, lines: Lines, now: int) -> Iterator[Fault]:
+    def _as_recorded(self, lines: Lines) -> Iterator[Fault]:
         """Goes on from what was recorded, so that what follows is judged by itself."""
+        now = instant(head_of(lines[0]).time)
         yield from self._booked(lines, [envelope_of(line).postings for line in lines])
         for event in self._events(lines):
             self.table = evolve(self.table, event, now)
 
-    def _events(self, lines: Lines) -> list[Any]:
+    def _events(self, *commands: Lines) -> list[Any]:
+        """What happened at the table itself."""
+        lines = chain.from_iterable(commands)
         return [event_of(line) for line in lines if line.stream == self._stream]
 
     def _booked(self, lines: Lines, entries: list[tuple[Posting, ...]]) -> Iterator[Fault]:

@@ -158,15 +158,17 @@ class Court:
     """Tries every command again: those of tables by the rules of the game, those of vaults by the
     ledger's. It reads whole commands, and answers for the streams that it `owns`.
 
-    `complete` says of a stream whether all of it is there, from its first event on; what is there
-    in part is tried in part.
+    `house` is whose log it is, when that is known. `complete` says of a stream whether all of it
+    is there, from its first event on; what is there in part is tried in part.
     """
 
     def __init__(
         self,
         owns: Callable[[str], bool] = lambda stream: True,
         complete: Callable[[str], bool] = lambda stream: True,
+        house: str = "",
     ) -> None:
+        self._source = f'"source":"/houses/{house}"'.encode() if house else b""
         self.books = Books()
         self.commands = 0
         self._owns = owns
@@ -202,6 +204,9 @@ class Court:
         if not self._owns(stream):
             return
         self.commands += 1
+        if self._source not in lines[0].envelope:
+            what = "The command is of another house, or of none."
+            yield Fault(lines[0].position, what, "order", stream, field="source")
         if stream.startswith(_TABLES) and self._complete(stream):
             table = self._table(stream)
             yield from _as_written(lines) if table.lost else table.read(lines)
