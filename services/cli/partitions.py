@@ -146,7 +146,7 @@ def _verified(house: str, found: Iterable[tuple[Path, Manifest]], owner: Owner |
         if whole:
             verifier.read(record)
         position, chain = record.position, record.chain.hex()
-    report = verifier.report()
+    report = verifier.report(cut=owner is None)
     faults += [f"At position {each.position}: {each.what}" for each in report.faults if whole]
     judged = (
         f"{report.rounds:,} rounds judged" if whole else "hashes alone: the beginning is absent"

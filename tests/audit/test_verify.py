@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from services.audit.application.feed import FeedRecord, from_feed
 from services.audit.domain.faults import Fault
 from services.audit.domain.lines import Unreadable
-from services.audit.domain.verify import MOST_FAULTS, Report, verify
+from services.audit.domain.verify import MOST_FAULTS, Report, Verifier, verify
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.shoe import commitment
 from shared.eventstore.store import Recorded
@@ -82,6 +82,15 @@ def test_a_log_holds_wherever_it_ends_between_two_commands_and_not_within_one(en
     between = RECORDS[end].command_id != RECORDS[end - 1].command_id
 
     assert found(RECORDS[:end]).holds is between
+
+
+@pytest.mark.parametrize("end", range(1, len(RECORDS)))
+def test_a_log_that_is_said_to_be_cut_holds_wherever_that_is(end):
+    verifier = Verifier()
+    for record in RECORDS[:end]:
+        verifier.read(record)
+
+    assert verifier.report(cut=True).faults == ()
 
 
 def test_a_vault_that_gave_more_than_it_had():
