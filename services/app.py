@@ -15,7 +15,7 @@ from psycopg import OperationalError
 from redis.asyncio import Redis
 
 from services.audit import api as audit_api
-from services.audit.application import Auditor
+from services.audit.application.rounds import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
 from services.blackjack.api import history as history_api
