@@ -77,7 +77,7 @@ def test_who_does_not_act_in_time_stands():
 
 
 def test_each_player_plays_independently_against_the_dealer():
-    """“each player plays independently against the dealer”"""
+    """“Blackjack is a card game where each player plays independently against the dealer.”"""
     given(a_round("a2g", "Ts 9d", "Tc 8h", "Th 7d", upcard="9c", hole="9h"))
     when(Stand(1), Stand(2), Stand(3))
     then_net(+100, seat=1)
@@ -93,7 +93,8 @@ def test_each_player_plays_independently_against_the_dealer():
     Ts 9d 2c   Tc Jh      +100
 """)
 def test_the_goal_is_to_get_close_to_21_without_going_over(hand, dealer, then):
-    """“get a hand value as close to 21 as possible without going over ("busting")”"""
+    """“The goal is to get a hand value as close to 21 as possible without going over
+    ("busting").”"""
     first, second, *more = hand.split()
     upcard, hole = (dealer or "6c 9h").split()
     given(a_round("a2g", f"{first} {second}", upcard=upcard, hole=hole, next_cards=" ".join(more)))
@@ -267,7 +268,7 @@ def test_insurance():
 
 
 def test_the_example_action_request():
-    """“Example Action Request”"""
+    """“Example Action Request” – “Game type: blackjack”"""
     request = action_request(the_table_of_the_example().table)
     assert json.decode(json.encode(request)) == json.decode(EXAMPLE)
 
@@ -297,7 +298,7 @@ def test_insurance_pays_2_to_1_on_a_dealer_s_blackjack():
 
 def test_the_house_edge_is_declared_and_it_is_about_half_a_percent(house: House) -> None:
     """“~0.5% with basic strategy.” – “The house edge is informational — declared in the game
-    spec”"""
+    spec …”"""
     assert house.get("/v1/rulesets/a2g")["house_edge"] == "about 0.5 %"
     edge = house.get("/v1/rulesets/a2g/odds")["house_edge"]["by_total"]
     assert round(100 * edge, 1) == 0.5
@@ -318,5 +319,7 @@ def total_after(story) -> int:
 
 # Not about play, and so without a test:
 #
-# - "Turn-based card game extension for A2G.", "Fetch the complete documentation index …" and "Use
-#   this file to discover all available pages …" lead through the protocol's own pages.
+# - “Turn-based card game extension for A2G.”, “Fetch the complete documentation index at …”, “Use
+#   this file to discover all available pages before exploring further.” and the headings lead
+#   through the protocol's own pages.
+# - That the house edge is declared in a “frontmatter”: ours is declared in the ruleset.

@@ -246,8 +246,8 @@ def test_insurance_settles_before_anybody_acts():
 
 
 def test_up_to_five_players_take_turns_in_seat_order(house: House) -> None:
-    """“up to five players sit at the same table and take turns acting on their hands in seat
-    order.”"""
+    """“CoinLounge blackjack is multiplayer: up to five players sit at the same table and take
+    turns acting on their hands in seat order.”"""
     players = ("ada", "bob", "cyd", "dan", "eve")
     seated = house.seat("oak", *players, ruleset="coinlounge", buy_in=100)["table"]
     assert "sit" not in {move["type"] for move in seated["legal_moves"]}
