@@ -310,3 +310,7 @@ def test_insurance_surrender_and_side_bets_are_off():
 
 def total_of(story: Story) -> int:
     return view(story.table, 0, 0).seats[0].hands[0].total
+
+
+# The headings are about no play, and so without a test. What is said of computer players, „Umělá
+# inteligence“, is told in test_european_computers.py.
