@@ -23,6 +23,7 @@ class NaiveViews:
         self._returns: defaultdict[tuple[Any, str], list[int]] = defaultdict(lambda: [0] * 6)
         self._played: dict[tuple[str, int], list[int]] = {}
         self._ended: list[tuple[str, int]] = []
+        self._changed: set[tuple[str, int]] = set()
         for record in records:
             envelope = json.decode(record.envelope)
             if envelope["type"].startswith("blackjack."):
@@ -56,6 +57,8 @@ class NaiveViews:
         sums: dict[Row, list[int]] = {}
         steps: dict[Row, Row] = {}
         for name, number in self._ended:
+            if (name, number) in self._changed:
+                continue
             table, figures = self._tables[name], self._played[name, number]
             bet, stake, payout, rounded = figures
             more = (1, bet, stake, payout, rounded, (payout - stake) ** 2)
@@ -65,11 +68,13 @@ class NaiveViews:
                 rounds = sums[key][0]
                 begins = max(n for n in steps_up_to(rounds) if n <= rounds)
                 steps[*key, begins] = tuple(sums[key])
-        yield from ((*key, *figures) for key, figures in steps.items())
+        yield from ((*key, *figures, False) for key, figures in steps.items())
         for name, number in dict(self._played.keys()).items():  # the last of each table
             table = self._tables[name]
-            figures = [0] * 4 if (name, number) in self._ended else self._played[name, number]
-            yield name, table["ruleset"], table["rules_version"], 0, 0, *figures, 0
+            goes_on = (name, number) not in self._ended
+            figures = self._played[name, number] if goes_on else [0] * 4
+            changed = goes_on and (name, number) in self._changed
+            yield name, table["ruleset"], table["rules_version"], 0, 0, *figures, 0, changed
 
     def _happened(self, record: Recorded, envelope: Any) -> None:
         kind, data = envelope["type"].removeprefix("blackjack."), envelope["data"]
@@ -148,6 +153,12 @@ class NaiveViews:
 
     def _card_redrawn(self, name: str, table: Any, data: Any, at: datetime) -> None:
         table["hands"][data["seat"]][data["hand"]][-1] = data["card"]
+        self._changed.add((name, table["rounds"]))
+
+    def _modifier_applied(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        self._changed.add((name, table["rounds"]))
+
+    _hand_shielded = _modifier_applied
 
     def _hand_split(self, name: str, table: Any, data: Any, at: datetime) -> None:
         hands = table["hands"][data["seat"]]

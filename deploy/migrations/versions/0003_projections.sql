@@ -89,7 +89,8 @@ CREATE TABLE projected_return (
 -- million rounds are 271 rows. The newest row has all of them. `table_id` is '' for all tables of a
 -- game together. At step 0 a table has what the round that runs has settled so far.
 -- `bet` are the opening bets, `rounded` the half chips that rounding took, `squares` the sum of the
--- squares of what each round came to.
+-- squares of what each round came to. A round whose rules were `changed`, by a modifier or an item,
+-- has other odds than its game and is not counted; while it runs, step 0 says so.
 CREATE TABLE projected_curve (
     house      text COLLATE "C" NOT NULL,
     generation integer NOT NULL,
@@ -103,6 +104,7 @@ CREATE TABLE projected_curve (
     payout     bigint  NOT NULL,
     rounded    bigint  NOT NULL,
     squares    numeric NOT NULL,
+    changed    boolean NOT NULL DEFAULT false,
     PRIMARY KEY (house, generation, table_id, ruleset, version, step)
 ) WITH (fillfactor = 50);
 

@@ -57,7 +57,8 @@ class Realised(Struct, frozen=True):
     `band`: low is `careless` − `rounding` − u, high is `exact` − `rounding` + u, where
     u = √(V·(1 + r/n)·(2 ln(1/α) + ln(1 + n/r))) / `bet` with n rounds, V the sum of the squares of
     their nets and of the mean bet, r = 100 and α = 1 − `confidence`. With that confidence an
-    honest return never leaves the band, however often it is looked at. Outside of it is an alarm:
+    honest return never leaves the band, however often it is looked at. Rounds with a modifier or
+    an item have other odds and are not counted. Outside of the band is an alarm:
     `too_much`, or `too_little`; what only better play could mend is `below_best_play`.
     """
 

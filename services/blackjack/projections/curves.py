@@ -23,20 +23,27 @@ class _Part:
 
     def __init__(self, table: Table) -> None:
         self.table = table
+        self.changed = bool(table.rules.environment)
         self.bet = self.stake = self.payout = self.rounded = 0
 
     def row(self, ended: bool) -> tuple[Any, ...]:
         rules = self.table.rules
         key = self.table.id, rules.name, rules.version
-        return *key, int(ended), self.bet, self.stake, self.payout, self.rounded
+        return *key, int(ended), int(self.changed), self.bet, self.stake, self.payout, self.rounded
 
 
 def _rows(items: Sequence[Happened]) -> Iterable[tuple[Any, ...]]:
-    """The parts of rounds, in the order in which they end; then those of rounds that go on."""
+    """The parts of rounds, in the order in which they end; then those of rounds that go on.
+
+    A round with a modifier or an item has other odds than its game: it is marked, and not counted.
+    """
     running: dict[str, _Part] = {}
     for item in items:
         match event := item.event:
-            case e.RoundOpened() | e.HandSettled() | e.InsuranceSettled() | e.SeedRevealed():
+            case (
+                e.RoundOpened() | e.HandSettled() | e.InsuranceSettled() | e.SeedRevealed()
+                | e.ModifierApplied() | e.CardRedrawn() | e.HandShielded()
+            ):  # fmt: skip
                 table = item.table
                 part = running.get(table.id) or running.setdefault(table.id, _Part(table))
         match event:
@@ -49,6 +56,8 @@ def _rows(items: Sequence[Happened]) -> Iterable[tuple[Any, ...]]:
             case e.InsuranceSettled(_, stake, payout):
                 part.stake += stake
                 part.payout += payout
+            case e.ModifierApplied() | e.CardRedrawn() | e.HandShielded():
+                part.changed = True
             case e.SeedRevealed():
                 yield running.pop(item.table.id).row(ended=True)
     for part in running.values():
@@ -58,22 +67,24 @@ def _rows(items: Sequence[Happened]) -> Iterable[tuple[Any, ...]]:
 CURVES: Final = Projection(
     name="curves",
     table="projected_curve",
-    columns="table_id, ruleset, version, step, rounds, bet, stake, payout, rounded, squares",
+    columns="table_id, ruleset, version, step, rounds, bet, stake, payout, rounded, squares, "
+    "changed",
     rows=_rows,
-    packers=(texts, texts, texts, int4s, int8s, int8s, int8s, int8s),
+    packers=(texts, texts, texts, int4s, int4s, int8s, int8s, int8s, int8s),
     # A round may begin in one page and end in another: what a page has of it waits at step 0. The
     # sums go on from the newest row, and each step keeps those of its last round.
     write="""
         INSERT INTO projected_curve (house, generation, table_id, ruleset, version, step, rounds,
-                                     bet, stake, payout, rounded, squares)
+                                     bet, stake, payout, rounded, squares, changed)
         SELECT %b, %b, more.* FROM (
             WITH told AS (
                 SELECT n.*, row_number() OVER (PARTITION BY table_id ORDER BY place) AS nth,
                        row_number() OVER (PARTITION BY table_id ORDER BY place DESC) AS nth_last
-                  FROM unnest(%b, %b, %b, %b, %b, %b, %b, %b) WITH ORDINALITY
-                    AS n(table_id, ruleset, version, ended, bet, stake, payout, rounded, place)
+                  FROM unnest(%b, %b, %b, %b, %b, %b, %b, %b, %b) WITH ORDINALITY
+                    AS n(table_id, ruleset, version, ended, changed, bet, stake, payout, rounded,
+                         place)
             ), waiting AS (
-                SELECT table_id, ruleset, version, bet, stake, payout, rounded
+                SELECT table_id, ruleset, version, bet, stake, payout, rounded, changed
                   FROM projected_curve
                  WHERE house = %b AND generation = %b AND step = 0
                    AND table_id IN (SELECT table_id FROM told)
@@ -81,7 +92,8 @@ CURVES: Final = Projection(
                 SELECT t.table_id, t.ruleset, t.version, t.ended, t.place, t.nth_last,
                        t.bet + coalesce(w.bet, 0) AS bet, t.stake + coalesce(w.stake, 0) AS stake,
                        t.payout + coalesce(w.payout, 0) AS payout,
-                       t.rounded + coalesce(w.rounded, 0) AS rounded
+                       t.rounded + coalesce(w.rounded, 0) AS rounded,
+                       t.changed = 1 OR coalesce(w.changed, false) AS changed
                   FROM told t
                   LEFT JOIN waiting w ON t.nth = 1 AND w.table_id = t.table_id
                                      AND w.ruleset = t.ruleset AND w.version = t.version
@@ -89,7 +101,7 @@ CURVES: Final = Projection(
                 SELECT s.table_id, w.ruleset, w.version, w.place, w.bet, w.stake, w.payout,
                        w.rounded, (w.payout - w.stake)::numeric AS net
                   FROM whole w, LATERAL (VALUES (w.table_id), ('')) AS s(table_id)
-                 WHERE w.ended = 1
+                 WHERE w.ended = 1 AND NOT w.changed
             ), newest AS (
                 SELECT k.table_id, k.ruleset, k.version, c.*
                   FROM (SELECT DISTINCT table_id, ruleset, version FROM counted) k,
@@ -115,16 +127,17 @@ CURVES: Final = Projection(
             )
             (SELECT DISTINCT ON (table_id, ruleset, version, step)
                     table_id, ruleset, version, step, rounds,
-                    bet::bigint, stake::bigint, payout::bigint, rounded::bigint, squares
+                    bet::bigint, stake::bigint, payout::bigint, rounded::bigint, squares, false
                FROM stepped
               ORDER BY table_id, ruleset, version, step, rounds DESC)
              UNION ALL
             SELECT table_id, ruleset, version, 0, 0, bet * (1 - ended), stake * (1 - ended),
-                   payout * (1 - ended), rounded * (1 - ended), 0
+                   payout * (1 - ended), rounded * (1 - ended), 0, changed AND ended = 0
               FROM whole WHERE nth_last = 1) AS more
         ON CONFLICT (house, generation, table_id, ruleset, version, step) DO UPDATE
            SET rounds = excluded.rounds, bet = excluded.bet, stake = excluded.stake,
-               payout = excluded.payout, rounded = excluded.rounded, squares = excluded.squares
+               payout = excluded.payout, rounded = excluded.rounded, squares = excluded.squares,
+               changed = excluded.changed
         """,
     looks=2,
 )
