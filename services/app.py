@@ -14,7 +14,8 @@ from msgspec import Struct
 from psycopg import OperationalError
 from redis.asyncio import Redis
 
-from services.audit import api as audit_api
+from services.audit.api import rounds as audit_api
+from services.audit.api import seals as seals_api
 from services.audit.application import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import history as history_api
@@ -49,6 +50,8 @@ from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
 from shared.http.openapi import answers
+from shared.seals.notes import PublicKey
+from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
 
 _DESCRIPTION: Final = """\
@@ -69,6 +72,7 @@ _TAGS: Final = [
     {"name": "Rulesets", "description": "The games, as data."},
     {"name": "Ledger", "description": "Where the chips are."},
     {"name": "Events", "description": "The log, for auditors."},
+    {"name": "Seals", "description": "The log, signed, and proofs of what is in it."},
     {"name": "Problems", "description": "What can go wrong, and what to do."},
     {"name": "Operation", "description": "For whoever runs the service."},
 ]
@@ -92,6 +96,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **odds_api.PUBLISHED,
     **ledger_api.PUBLISHED,
     **audit_api.PUBLISHED,
+    **seals_api.PUBLISHED,
     **feed.PUBLISHED,
     "Health": Health,
 }
@@ -127,6 +132,8 @@ class Service:
         self.hands, self.runs, self.returns = Hands(*views), RunList(*views), Returns(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.odds = OddsDesk()
+        witnesses = [PublicKey.read(each) for each in settings.witnesses]
+        self.seals = Seals(self.store, witnesses)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
         self.watching = self._watched()
@@ -222,6 +229,7 @@ def _entrances(service: Service) -> Iterator[Entrance]:
     """The routes that record, those first that are used most."""
     yield from play_api.entrances(service.tables, service.settings.most_commands)
     yield from ledger_api.entrances(service.ledger, service.books)
+    yield from seals_api.entrances(service.seals)
 
 
 def _routers(service: Service) -> Iterator[APIRouter]:
@@ -231,6 +239,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     yield history_api.routes(service.rounds, service.hands, service.runs, service.returns)
     yield ledger_api.routes(service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))
+    yield seals_api.routes(service.seals)
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)
@@ -295,6 +304,9 @@ def _metrics(router: APIRouter, service: Service) -> None:
         any house."""
         with suppress(OperationalError):
             telemetry.show_lag(await service.checkpoints.lag())
+        with suppress(Unreachable):
+            if behind := await service.seals.behind():
+                telemetry.show_seal_lag(*behind)
         return Response(telemetry.exposition(service.watching), media_type=telemetry.CONTENT_TYPE)
 
 

@@ -39,7 +39,7 @@ _CLOCK_SECONDS: Final = 0.1
 _ROOM_SECONDS: Final = 60.0
 """How often we look for the next partition: filling one takes a quarter of an hour at best."""
 
-_SEAL_SECONDS: Final = 1.0
+_SEAL_SECONDS: Final = 0.25
 """How often we look whether a log is to be sealed."""
 
 _TROUBLE_SECONDS: Final = 1.0

@@ -6,7 +6,7 @@ import psycopg
 from rich.console import Console
 from typer import Typer
 
-from services.cli import database, demo, keys, odds, partitions, rebuilding, serving, working
+from services.cli import database, demo, keys, odds, partitions, rebuilding, seals, serving, working
 from services.cli.refused import Refused
 from services.settings import WrongSettings
 from shared.local.process import CannotStart
@@ -25,6 +25,7 @@ app.command()(rebuilding.rebuild)
 app.command()(demo.demo)
 app.command()(odds.odds)
 app.add_typer(keys.app, name="keys")
+app.add_typer(seals.app, name="seals")
 app.add_typer(partitions.app, name="partitions")
 
 

@@ -85,6 +85,21 @@ class SealStatus(Struct, frozen=True):
     faults: int
 
 
+class SealFault(Struct, frozen=True):
+    """Something that was found wrong when a log was to be sealed, and where; it was not sealed."""
+
+    position: int
+    what: str
+    found_at: datetime
+
+
+class SealFaults(Struct, frozen=True):
+    """The newest of what was ever found wrong."""
+
+    data: list[SealFault]
+    next: None = None
+
+
 class Seals:
     """Reads seals and proofs, and takes the cosignatures of witnesses that are known."""
 
@@ -122,6 +137,11 @@ class Seals:
             ((faults,),) = await self._store.rows(_FAULTS, (house,))
             return SealStatus(position, size, sealed_at, age, faults)
         return SealStatus(0, 0, None, None, 0)
+
+    async def faults(self, house: str, limit: int) -> SealFaults:
+        """What was found wrong, newest first."""
+        rows = await self._store.rows(_FOUND, (house, limit))
+        return SealFaults([SealFault(*row) for row in rows])
 
     async def inclusion(
         self, house: str, positions: Sequence[int], size: int | None = None
@@ -242,6 +262,10 @@ _STATUS: Final[LiteralString] = """
       FROM log_head h LEFT JOIN seal_head s ON s.house = h.house WHERE h.house = %b"""
 
 _FAULTS: Final[LiteralString] = "SELECT count(*) FROM seal_fault WHERE house = %b"
+
+_FOUND: Final[LiteralString] = """
+    SELECT position, what, found_at FROM seal_fault
+     WHERE house = %b ORDER BY found_at DESC, position LIMIT %b"""
 
 _COSIGN: Final[LiteralString] = """
     INSERT INTO seal_cosignature (house, size, witness, signature, seen_at)

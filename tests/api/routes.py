@@ -17,6 +17,7 @@ PLACES = {
     "name": "european",
     "cards": "T42",
     "upcard": "6",
+    "size": "1",
 }
 
 
@@ -33,8 +34,12 @@ class Route:
 
     @property
     def address(self) -> str:
+        return self.at()
+
+    def at(self, **places: str) -> str:
+        """The address, with some places filled in otherwise."""
         filled = self.path
-        for name, value in PLACES.items():
+        for name, value in (PLACES | places).items():
             filled = filled.replace(f"{{{name}}}", value)
         return filled + self.query
 
@@ -73,6 +78,15 @@ ROUTES = [
     Route("GET", "/v1/ledger/accounts", "ledger"),
     Route("GET", "/v1/ledger/entries", "ledger", query="?account=player/ada/vault"),
     Route("GET", "/v1/ledger/trial-balance", "ledger"),
+    Route("GET", "/v1/audit/seals", "audit"),
+    Route("GET", "/v1/audit/seals/latest", "audit"),
+    Route("GET", "/v1/audit/seals/{size}", "audit"),
+    Route("POST", "/v1/audit/seals/{size}/cosignatures", "audit", body={"cosignature": "…"}),
+    Route("GET", "/v1/audit/proofs/inclusion", "audit", query="?position=1"),
+    Route("GET", "/v1/audit/proofs/consistency", "audit", query="?from=1"),
+    Route("GET", "/v1/audit/keys", "audit"),
+    Route("GET", "/v1/audit/status", "audit"),
+    Route("GET", "/v1/audit/events", "audit"),
     Route("GET", "/v1/events", "audit"),
     Route("GET", "/v1/events.jsonl", "audit"),
     Route("GET", "/v1/events/stream", "audit", endless=True),
