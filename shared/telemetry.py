@@ -90,6 +90,17 @@ _SEAL_AGE_SECONDS: Final = Gauge(
     "The age of the newest seal of a log that went on since, the oldest of these.",
     registry=REGISTRY,
 )
+_RETURN: Final = Gauge(
+    "croupier_return_ratio",
+    "What came back for each chip bet: realised, exact by the best play, and the band's two edges.",
+    ["ruleset", "figure"],
+    registry=REGISTRY,
+)
+_RETURN_ALARMS: Final = Gauge(
+    "croupier_return_alarms",
+    "Games and tables, of all houses, whose return is outside of its band.",
+    registry=REGISTRY,
+)
 ProcessCollector(registry=REGISTRY)
 
 
@@ -138,6 +149,18 @@ def show_seal_lag(events: int, seconds: float) -> None:
     """How far seals are behind the logs."""
     _SEAL_LAG_EVENTS.set(events)
     _SEAL_AGE_SECONDS.set(seconds)
+
+
+def show_return(ruleset: str, realised: float, exact: float, low: float, high: float) -> None:
+    """What a published game returned over all houses, beside what was to be expected."""
+    figures = {"realised": realised, "exact": exact, "low": low, "high": high}
+    for figure, value in figures.items():
+        _RETURN.labels(ruleset, figure).set(value)
+
+
+def show_return_alarms(alarms: int) -> None:
+    """So many returns are outside of their bands."""
+    _RETURN_ALARMS.set(alarms)
 
 
 class Watched(NamedTuple):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import psycopg
 from psycopg import errors
@@ -15,6 +15,7 @@ from typer import Argument, Exit, Option, Typer
 from services.audit.application import CODEC, from_store
 from services.audit.domain.verify import Verifier
 from services.blackjack.application.reading import TABLES, table_stream
+from services.blackjack.application.rulesets import RULESETS, ruleset_stream
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
 from services.settings import Settings
@@ -171,12 +172,17 @@ def _exported(owner: Owner, partition: Partition, directory: Path) -> Iterator[M
 async def _keep_states(
     settings: Settings, owner: Owner, partition: Partition, leaving: Iterable[Manifest]
 ) -> None:
-    """Every table gets a snapshot from the end of the partition, if it has none from there on."""
+    """What has a state, a table or a game of the house's own, gets a snapshot from the end of the
+    partition, if it has none from there on."""
     async with PostgresStore(settings.owner_url) as store:
-        loader = Loader(store, CODEC, TABLES)
+        loaders: dict[str, Loader[Any]] = {
+            table_stream(""): Loader(store, CODEC, TABLES),
+            ruleset_stream(""): Loader(store, CODEC, RULESETS),
+        }
         for house in (manifest.house for manifest in leaving):
-            for stream, version in archive.stateless(owner, partition, house, table_stream("")):
-                await loader.keep(house, stream, version)
+            for prefix, loader in loaders.items():
+                for stream, version in archive.stateless(owner, partition, house, prefix):
+                    await loader.keep(house, stream, version)
 
 
 def _sealed(owner: Owner, partition: Partition) -> list[str]:

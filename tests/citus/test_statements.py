@@ -11,6 +11,7 @@ import pytest
 
 from shared.local.postgres import LocalPostgres
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
+from tests.api.routes import PLACES
 from tests.citus.test_shape import LOCAL, REFERENCE, distributed
 from tests.conftest import Cluster, Database
 
@@ -69,8 +70,8 @@ def statements(database: Database) -> list[str]:
 
 def look_everywhere(house: House) -> None:
     """Every path that can be read, as the service itself describes them."""
-    names = {"table": "a2g", "round": "a2g.1", "player": "ada-a2g", "name": "a2g"}
-    names |= {"cards": "T42", "upcard": "6", "size": str(house.sealed()["size"])}
+    names = PLACES | {"table": "a2g", "round": "a2g.1", "player": "ada-a2g", "name": "a2g"}
+    names["size"] = str(house.sealed()["size"])
     for path, methods in house.get("/openapi.json")["paths"].items():
         if "get" in methods and not path.endswith("/stream") and "slug" not in path:
             for query in (

@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from services.audit.domain.books import Books
 from services.audit.domain.following import Followed
+from services.audit.domain.rulebook import Rulebook
+from services.blackjack.domain.events import RulesetRegistered, TableOpened
 from services.ledger.domain import events as ledger
 from services.ledger.domain.vault import grant, transfer
 from shared.kernel.chips import Posting
@@ -94,6 +96,7 @@ class Verifier:
         self._versions: dict[str, int] = {}
         self._tables: dict[str, Followed | None] = {}
         self._books = Books()
+        self._rulebook = Rulebook()
         self._faults: list[Fault] = []
         self._fault_count = 0
 
@@ -163,6 +166,10 @@ class Verifier:
                 | ledger.ChipsBroughtFromTable() as event
             ):
                 return list(self._vault_faults(event, line.postings))
+            case RulesetRegistered() as event:
+                return list(self._rulebook.registered(event))
+            case TableOpened() as event:
+                return [*self._rulebook.opened(event), *self._table_faults(line, event)]
             case event:
                 return self._table_faults(line, event)
 
