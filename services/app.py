@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 
 from services.audit.api import rounds as audit_api
 from services.audit.api import seals as seals_api
-from services.audit.application import Auditor
+from services.audit.application import Auditor, Bundler
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
 from services.blackjack.api import history as history_api
@@ -252,7 +252,9 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     yield returns_api.routes(service.tables, service.curves, service.odds)
     yield history_api.routes(service.rounds, service.hands, service.runs, service.returns)
     yield ledger_api.routes(service.books)
-    yield audit_api.routes(Auditor(service.past, service.rounds))
+    auditor = Auditor(service.past, service.rounds)
+    bundler = Bundler(auditor, service.rounds, service.reads, service.seals)
+    yield audit_api.routes(auditor, bundler)
     yield seals_api.routes(service.seals)
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)

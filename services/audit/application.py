@@ -6,6 +6,7 @@ from typing import Final, Protocol, cast
 from msgspec import Raw, Struct, json
 from msgspec.structs import replace
 
+from services.audit.domain.bundle import FORMAT, Bundle, SealedEvent
 from services.audit.domain.proof import Proof, prove
 from services.audit.domain.recall import Recall, recall
 from services.audit.domain.verify import Line, Unreadable
@@ -17,7 +18,8 @@ from services.blackjack.domain.table import Table
 from services.ledger import application as ledger
 from shared.eventstore.codec import Codec, UnknownEvent
 from shared.eventstore.envelope import Envelope, canonical_json
-from shared.eventstore.store import Recorded
+from shared.eventstore.store import EventStore, Recorded
+from shared.seals.served import Seals
 
 CODEC: Final = Codec.of(Codec(blackjack.REGISTRY), Codec(ledger.REGISTRY))
 """Opens every event that there is."""
@@ -39,14 +41,14 @@ class Auditor:
 
     async def recall(self, house: str, round_id: str) -> Recall:
         """A round in plain words, as far as it has come. Raises UnknownRound."""
-        return recall(*await self._round(house, round_id))
+        return recall(*await self.round(house, round_id))
 
     async def prove(self, house: str, round_id: str) -> Proof:
         """Every card of a finished round, derived again. Raises UnknownRound, RoundNotOver."""
-        before, events, _ = await self._round(house, round_id)
+        before, events, _ = await self.round(house, round_id)
         return prove(before, events)
 
-    async def _round(self, house: str, round_id: str) -> tuple[Table, list[blackjack.Event], int]:
+    async def round(self, house: str, round_id: str) -> tuple[Table, list[blackjack.Event], int]:
         """The table before the first bet of a round, the events from there on, and the version of
         the first. What happened at the table since the round before comes before the bet."""
         table_id, _, number = round_id.rpartition(".")
@@ -62,6 +64,40 @@ class Auditor:
                 return table, events[at:], span[0] + at
             table = evolve(table, event)
         raise AssertionError("a round has a bet")
+
+
+class Bundler:
+    """Puts finished rounds together with what proves them, to be taken away."""
+
+    def __init__(
+        self, auditor: Auditor, catalogue: Catalogue, store: EventStore, seals: Seals
+    ) -> None:
+        self._auditor, self._catalogue = auditor, catalogue
+        self._store, self._seals = store, seals
+
+    async def bundle(self, house: str, round_id: str) -> Bundle:
+        """Raises UnknownRound, RoundNotOver, NotSealedYet."""
+        before, events, first = await self._auditor.round(house, round_id)
+        proof, told = prove(before, events), recall(before, events, first)
+        table_id, _, number = round_id.rpartition(".")
+        stream = table_stream(table_id)
+        foundation = await self._store.read_stream(house, stream, 0, 1)
+        earlier = int(number) - 1
+        if earlier and (ended := await self._catalogue.round(house, table_id, earlier)):
+            foundation += await self._store.read_stream(house, stream, ended[1] - 1, 1)
+        rows = await self._store.read_stream(house, stream, first - 1, len(events))
+        positions = [row.position for row in (*foundation, *rows)]
+        proofs = await self._seals.inclusion(house, positions)
+        seal = await self._seals.at(house, proofs[0].size)
+        sealed = [
+            SealedEvent(row.position, row.version, proof.leaf, proof.hashes, Raw(row.envelope))
+            for row, proof in zip((*foundation, *rows), proofs, strict=True)
+        ]
+        split = len(foundation)
+        return Bundle(
+            *(FORMAT, house, round_id, seal.note, Raw(json.encode(before))),
+            *(tuple(sealed[:split]), tuple(sealed[split:]), told, proof),
+        )
 
 
 class FeedRecord(Struct, frozen=True):

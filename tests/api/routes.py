@@ -72,6 +72,7 @@ ROUTES = [
     Route("GET", "/v1/rounds/{round}", "read"),
     Route("GET", "/v1/rounds/{round}/recall", "read"),
     Route("GET", "/v1/rounds/{round}/proof", "audit"),
+    Route("GET", "/v1/rounds/{round}/bundle", "audit"),
     Route("GET", "/v1/rulesets/{name}/odds", "read"),
     Route("GET", "/v1/rulesets/{name}/odds/{cards}/{upcard}", "read"),
     Route("GET", "/v1/rulesets/{name}/strategy", "read"),

@@ -30,7 +30,7 @@ def ask(house: House, route: Route, key: str) -> Json:
     if route.endless:
         return opened(house, route.address, key)
     address, body = route.address, route.body
-    if route.path.startswith("/v1/audit") and house.head():
+    if (route.path.startswith("/v1/audit") or route.path.endswith("/bundle")) and house.head():
         seal = house.sealed()
         address, body = route.at(size=str(seal["size"])), cosigned(seal) if body else None
     return house.ask(route.method, address, key=key, json=body)
@@ -128,6 +128,7 @@ UNHEARD_OF = {
     "GET /v1/rounds/{round}": "unknown-round",
     "GET /v1/rounds/{round}/recall": "unknown-round",
     "GET /v1/rounds/{round}/proof": "unknown-round",
+    "GET /v1/rounds/{round}/bundle": "unknown-round",
     "GET /v1/players/{player}/vault": {"player": "ada", "balance": 0},
     "GET /v1/players/{player}/entries": NOTHING,
     "GET /v1/ledger/accounts": NOTHING,
