@@ -16,7 +16,8 @@ from redis.asyncio import Redis
 
 from services.audit.api import rounds as audit_api
 from services.audit.api import seals as seals_api
-from services.audit.application import Auditor, Bundler
+from services.audit.application.bundles import Bundler
+from services.audit.application.rounds import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
 from services.blackjack.api import history as history_api

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from typer import Argument, Exit, Option, Typer
 
-from services.audit.application import CODEC, from_store
+from services.audit.domain.lines import CODEC
 from services.audit.domain.verify import Verifier
 from services.blackjack.application.reading import TABLES, table_stream
 from services.blackjack.application.rulesets import RULESETS, ruleset_stream
@@ -141,13 +141,13 @@ def _verified(house: str, found: Iterable[tuple[Path, Manifest]], owner: Owner |
             faults.append(f"{file.name} does not continue the file before it.")
         for record in archive.records(file):
             if whole:
-                verifier.read(from_store(record))
+                verifier.read(record)
         position, chain = manifest.last_position, manifest.chain
     for record in archive.remaining(owner, house, position, chain) if owner else ():
         if whole:
-            verifier.read(from_store(record))
+            verifier.read(record)
         position, chain = record.position, record.chain.hex()
-    report = verifier.report()
+    report = verifier.report(cut=owner is None)
     faults += [f"At position {each.position}: {each.what}" for each in report.faults if whole]
     judged = (
         f"{report.rounds:,} rounds judged" if whole else "hashes alone: the beginning is absent"

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Path, Response
 from msgspec import Struct
 
 from services.audit.api import seals_examples as sealed
-from services.audit.application import Auditor, Bundler
+from services.audit.application.bundles import Bundler
+from services.audit.application.rounds import Auditor
 from services.audit.domain.bundle import Bundle
 from services.audit.domain.proof import Proof, RoundNotOver
 from services.audit.domain.recall import Recall

@@ -1,37 +1,67 @@
-"""The games of a house, as its log has them: whether every table plays one that was there."""
+"""The games of a house, as its log has them: every registration tried again, and what tables may
+be opened with."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
-from msgspec.structs import replace
-
-from services.blackjack.domain.events import RulesetRegistered, TableOpened
-from services.blackjack.domain.rules import Ruleset, fingerprint
+from services.audit.domain.differences import differences
+from services.audit.domain.faults import Fault
+from services.audit.domain.lines import Line, event_of, head_of, proposed
+from services.blackjack.domain.events import RulesetRegistered
+from services.blackjack.domain.register import Versions, register, registered
+from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.rulesets import PUBLISHED
+from shared.kernel.rejected import Rejected
+
+RULESETS: Final = "ruleset-"
+"""How the streams of registered games begin."""
 
 
 class Rulebook:
-    """What an auditor remembers of the rulesets that were registered."""
+    """What an auditor remembers of the rulesets that were registered.
 
-    def __init__(self) -> None:
-        self._own: dict[tuple[str, str], Ruleset] = {}
+    `complete` says of a stream whether all of it is there.
+    """
 
-    def registered(self, event: RulesetRegistered) -> Iterator[str]:
-        """What is wrong with a registration: its hash, or rules that were fixed before."""
-        ruleset = event.ruleset
-        if event.ruleset_sha256 != (digest := fingerprint(ruleset)):
-            yield f"The ruleset has the hash {digest}, but {event.ruleset_sha256} is recorded."
-        if ruleset.name in PUBLISHED:
-            yield f"{ruleset.name} is the name of a published game."
-        if (ruleset.name, ruleset.version) in self._own:
-            yield f"{ruleset.name} {ruleset.version} was registered before."
-        self._own[ruleset.name, ruleset.version] = ruleset
+    def __init__(self, complete: Callable[[str], bool] = lambda stream: True) -> None:
+        self._complete = complete
+        self._versions: dict[str, Versions] = {}
 
-    def opened(self, event: TableOpened) -> Iterator[str]:
-        """What is wrong with the rules of a table: limits of its own aside, they are a version of
-        one of the house's games. Published games are known by name, whatever their version."""
-        rules = event.ruleset
-        own = self._own.get((rules.name, rules.version))
-        if own is None and rules.name not in PUBLISHED:
-            yield f"{rules.name} {rules.version} was never registered."
-        elif own and replace(own, bet=rules.bet, clock=rules.clock, seats=rules.seats) != rules:
-            yield f"The table plays other rules than {rules.name} {rules.version} registered."
+    def read(self, lines: Sequence[Line]) -> Iterator[Fault]:
+        """The events of a command at a ruleset, of which all that came before was read.
+
+        Raises ValueError for what cannot be read.
+        """
+        stream = lines[0].stream
+        if not self._complete(stream):
+            return
+        head, event = head_of(lines[0]), event_of(lines[0])
+        proposal = proposed(head)
+        before = self._versions.get(stream, ())
+        if isinstance(event, RulesetRegistered):  # as it was recorded, tables were opened with it
+            self._versions[stream] = registered(before, event)
+        try:
+            due = register(before, proposal)
+        except Rejected as refused:
+            what = f"A game was registered, which the rules refuse: {refused.detail}"
+            yield Fault(lines[0].position, what, "play", stream, "", "command", refused.title())
+            return
+        legs = [(f"{RULESETS}{proposal.name}", due, ())] if due else []
+        yield from differences(head, lines, legs, "")
+
+    def own(self, name: str, opened: Ruleset) -> Ruleset | None:
+        """What a table that asked for a game by its name may have been opened with, when the
+        published one of this release is not meant.
+
+        `opened` is the ruleset that it recorded. Of a house's own game any version will do, as
+        somebody may have registered another one while the table was opened. What was published by
+        another release, or registered in what we have not got, is taken as it is.
+        """
+        if name in PUBLISHED:
+            other_release = opened.name == name and opened.version != PUBLISHED[name].version
+            return opened if other_release else None
+        if not self._complete(f"{RULESETS}{name}"):
+            return opened if opened.name == name else None
+        versions = self._versions.get(f"{RULESETS}{name}", ())
+        newest = versions[-1] if versions else None
+        return next((each for each in versions if each.version == opened.version), newest)
