@@ -11,10 +11,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Argument, BadParameter, Exit, Option
 
 from services.audit.application.offline import verify_export
+from services.audit.domain.bundle import Bundle, judge
 from services.audit.domain.verify import Report
 from shared.eventstore.exports import CannotRead, Manifest, read_manifest
 from shared.seals.holding import checkpoints, public_keys
-from shared.seals.notes import BadNote, Checkpoint
+from shared.seals.notes import BadNote, Checkpoint, PublicKey
 
 HOLDS, TAMPERED, CANNOT_READ = 0, 1, 2
 """How `croupier verify` ends."""
@@ -35,7 +36,7 @@ KeyFile = Annotated[
 
 
 def verify(
-    export: Annotated[Path, Argument(help="The directory of an export.", file_okay=False)],
+    export: Annotated[Path, Argument(help="The directory of an export, or the file of a bundle.")],
     hashes: Annotated[
         bool, Option("--hashes", help="Check the hashes alone, not the play and the chips.")
     ] = False,
@@ -49,10 +50,11 @@ def verify(
     Each recorded command is decided again, with the shoe of the seed that its round revealed, and
     has to cause the very bytes that were recorded. Ends with 0 when all of it holds, with 1 when
     it was tampered with (every fault is listed, the most serious first), with 2 when it cannot be
-    read or was never finished. With a seal also a log is found that was cut, or written anew as a
-    whole, after it was sealed.
+    read or was never finished. With a seal also a log is found that was cut or written anew.
     """
     try:
+        if export.is_file():
+            raise Exit(_bundle(export, public_key))
         manifest = read_manifest(export)
         seals = _seals(seal or [], public_key, manifest.house)
         total = manifest.events * (1 if hashes else processes or _cores())
@@ -81,16 +83,40 @@ def _for_machines(report: Report, manifest: Manifest) -> str:
     return msgspec.json.encode(facts | {"scope": scope} | msgspec.structs.asdict(report)).decode()
 
 
-def _seals(files: list[Path], public_key: Path | None, house: str) -> list[Checkpoint]:
-    """What the seals say, by the keys that are believed. Raises CannotRead."""
-    if not files:
-        return []
-    if public_key is None:
+def _bundle(file: Path, public_key: Path | None) -> int:
+    """Judges one round by its bundle alone, and says how to end. Raises CannotRead."""
+    keys = _keys(public_key)
+    try:
+        bundle = msgspec.json.decode(file.read_bytes(), type=Bundle)
+    except (OSError, ValueError) as error:
+        raise CannotRead(f"{file} is no bundle: {error}") from None
+    faults = list(judge(bundle, keys))
+    holds = (
+        f"The round {bundle.round} holds: its cards, its settlement, its place in the sealed log."
+    )
+    print("\n".join(faults) or holds)
+    return TAMPERED if faults else HOLDS
+
+
+def _keys(file: Path | None) -> list[PublicKey]:
+    if file is None:
         raise BadParameter(
             "A seal is checked by the key that signed it.", param_hint="--public-key"
         )
     try:
-        keys = public_keys(public_key.read_bytes())
+        return public_keys(file.read_bytes())
+    except OSError as error:
+        raise CannotRead(f"{file} cannot be read: {error.strerror}.") from None
+    except BadNote as bad:
+        raise CannotRead(f"{file} has no public keys: {bad}.") from None
+
+
+def _seals(files: list[Path], public_key: Path | None, house: str) -> list[Checkpoint]:
+    """What the seals say, by the keys that are believed. Raises CannotRead."""
+    if not files:
+        return []
+    keys = _keys(public_key)
+    try:
         return checkpoints((file.read_bytes() for file in files), keys, house)
     except OSError as error:
         raise CannotRead(f"{error.filename} cannot be read: {error.strerror}.") from None

@@ -54,13 +54,18 @@ class Holding:
         self._agreed = 0
         self._found: list[Disagreement] = []
 
+    @property
+    def waits(self) -> bool:
+        """Whether there is a seal that was not come to yet."""
+        return self._next < len(self._seals)
+
     def read(self, leaf: bytes) -> None:
         """The leaf of the next event."""
-        if self._next == len(self._seals):
+        if not self.waits:
             return
         self._tree.append(leaf)
         self._tree.grown.clear()
-        while self._next < len(self._seals) and self._seals[self._next].size == self._tree.size:
+        while self.waits and self._seals[self._next].size == self._tree.size:
             self._compare(self._seals[self._next])
             self._next += 1
 

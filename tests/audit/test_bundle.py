@@ -1,11 +1,15 @@
 """A round that was taken away is judged alone, and anything that is changed in it is found."""
 
+import json
 from copy import deepcopy
+from pathlib import Path
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
 from services.audit.domain.bundle import Bundle, judge
+from services.cli import app
 from shared.seals.notes import PublicKey
 from tests.api.croupier import House, Json
 
@@ -73,6 +77,19 @@ def test_whatever_is_changed_is_found(house: House, keys: list[PublicKey]) -> No
     overlooked = [name for name, each in _changed(bundle).items() if not faults(each, keys)]
 
     assert overlooked == []
+
+
+def test_the_command_line_judges_a_bundle(
+    house: House, keys: list[PublicKey], tmp_path: Path
+) -> None:
+    bundle = house.get("/v1/rounds/oak.2/bundle")
+    key, file = tmp_path / "public.key", tmp_path / "oak.2.json"
+    key.write_text("".join(f"{each}\n" for each in keys))
+
+    for changed, status in ((bundle, 0), (bundle | {"round": "oak.1"}, 1), ({}, 2)):
+        file.write_text(json.dumps(changed))
+        judged = CliRunner().invoke(app, ["verify", str(file), "--public-key", str(key)])
+        assert judged.exit_code == status, judged.output
 
 
 def test_a_round_that_runs_or_is_not_sealed_has_no_bundle(

@@ -125,13 +125,12 @@ def judge(
 ) -> Judged:
     """Judges a share of an export, reading it once from end to end."""
     court = Court(share.owns, manifest.scope.complete, manifest.house)
-    kept = seals if share.number == 0 else ()
-    held = Holding(kept)
+    held = Holding(seals if share.number == 0 else ())
     found, events, told = Faults(), 0, 0
     command: list[Line] = []
     for number, part in enumerate(manifest.parts):
         ours = number % share.of == share.number
-        if hashes_alone and not (ours or kept):
+        if hashes_alone and not (ours or held.waits):
             continue
         check = _Part(directory, manifest, number) if ours else None
         for row in rows(directory, manifest, part):
