@@ -14,7 +14,9 @@ from msgspec import Struct
 from psycopg import OperationalError
 from redis.asyncio import Redis
 
-from services.audit import api as audit_api
+from services.audit.api import rounds as audit_api
+from services.audit.api import seals as seals_api
+from services.audit.application.bundles import Bundler
 from services.audit.application.rounds import Auditor
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
@@ -54,6 +56,8 @@ from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
 from shared.http.openapi import answers
+from shared.seals.notes import PublicKey
+from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
 
 _DESCRIPTION: Final = """\
@@ -74,6 +78,7 @@ _TAGS: Final = [
     {"name": "Rulesets", "description": "The games, as data."},
     {"name": "Ledger", "description": "Where the chips are."},
     {"name": "Events", "description": "The log, for auditors."},
+    {"name": "Seals", "description": "The log, signed, and proofs of what is in it."},
     {"name": "Problems", "description": "What can go wrong, and what to do."},
     {"name": "Operation", "description": "For whoever runs the service."},
 ]
@@ -100,6 +105,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **odds_api.PUBLISHED,
     **ledger_api.PUBLISHED,
     **audit_api.PUBLISHED,
+    **seals_api.PUBLISHED,
     **feed.PUBLISHED,
     "Health": Health,
 }
@@ -137,6 +143,8 @@ class Service:
         self.curves = Curves(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.odds = OddsDesk()
+        witnesses = [PublicKey.read(each) for each in settings.witnesses]
+        self.seals = Seals(self.store, witnesses)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
         self.watching = self._watched()
@@ -233,6 +241,7 @@ def _entrances(service: Service) -> Iterator[Entrance]:
     yield from play_api.entrances(service.tables, service.settings.most_commands)
     yield from rulesets_api.entrances(service.tables.rulesets)
     yield from ledger_api.entrances(service.ledger, service.books)
+    yield from seals_api.entrances(service.seals)
 
 
 def _routers(service: Service) -> Iterator[APIRouter]:
@@ -244,7 +253,10 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     yield returns_api.routes(service.tables, service.curves, service.odds)
     yield history_api.routes(service.rounds, service.hands, service.runs, service.returns)
     yield ledger_api.routes(service.books)
-    yield audit_api.routes(Auditor(service.past, service.rounds))
+    auditor = Auditor(service.past, service.rounds)
+    bundler = Bundler(auditor, service.rounds, service.reads, service.seals)
+    yield audit_api.routes(auditor, bundler)
+    yield seals_api.routes(service.seals)
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)
@@ -309,6 +321,9 @@ def _metrics(router: APIRouter, service: Service) -> None:
         any house."""
         with suppress(OperationalError):
             telemetry.show_lag(await service.checkpoints.lag())
+        with suppress(Unreachable):
+            if behind := await service.seals.behind():
+                telemetry.show_seal_lag(*behind)
         return Response(telemetry.exposition(service.watching), media_type=telemetry.CONTENT_TYPE)
 
 

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from shared.kernel.ids import ID_PATTERN
+from shared.seals.notes import BadNote, PublicKey
 
 _SEED_KEY_BYTES = 32
 
@@ -39,6 +40,16 @@ def parse_seed_keys(text: object) -> object:
             raise ValueError(f"not id:key with a key of {_SEED_KEY_BYTES} bytes")
         keys.append(SeedKey(name, key))
     return tuple(keys)
+
+
+def parse_witnesses(text: object) -> object:
+    """`name+id+key,…` → a tuple of them. Raises `ValueError`."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return tuple(str(PublicKey.read(each)) for each in filter(None, text.split(",")))
+    except BadNote as bad:
+        raise ValueError(str(bad)) from None
 
 
 _PostgresUrl = Annotated[str, Field(pattern="^(postgres(ql)?://.+)?$")]
@@ -123,6 +134,34 @@ class Settings(BaseSettings):
         repr=False,
         description="the keys that seal the seeds of shoes, as id:base64url-of-32-bytes,… with "
         "the current one first; old ones stay until no round of theirs runs",
+    )
+
+    seals: Path | None = Field(
+        default=None,
+        description="the directory where a worker keeps seals of the log, best on a disk that the "
+        "database cannot reach; without it, and CROUPIER_SEAL_KEY, nothing is sealed",
+    )
+    seal_key: Path | None = Field(
+        default=None,
+        description="the file with the private key that signs seals, as `croupier seals key` makes "
+        "it; only workers read it, and only they may be able to",
+    )
+    seal_origin: str = Field(
+        default="croupier.local",
+        pattern=r"^[A-Za-z0-9._/-]{1,200}$",
+        description="what seals name as their origin, before the house: a domain of yours, perhaps "
+        "with a path",
+    )
+    seal_events: int = Field(
+        default=10_000, ge=1, description="after how many events a log is sealed at the latest"
+    )
+    seal_seconds: float = Field(
+        default=60.0, ge=0, description="after how many seconds a log that went on is sealed"
+    )
+    witnesses: Annotated[tuple[str, ...], NoDecode, BeforeValidator(parse_witnesses)] = Field(
+        default=(),
+        description="the witnesses whose cosignatures are taken, as name+id+key,…, each an Ed25519 "
+        "key of a signed note",
     )
 
     @classmethod

@@ -35,6 +35,8 @@ from shared.eventstore.partitions import keep_ahead
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages, Projector
 from shared.eventstore.wakeups import Wakeups
+from shared.seals.sealing import Policy, Sealer
+from shared.seals.shelf import Directory
 from shared.telemetry import observe_lateness, shown_on
 
 Duty: TypeAlias = Callable[[], Awaitable[float]]
@@ -46,6 +48,9 @@ _CLOCK_SECONDS: Final = 0.1
 
 _ROOM_SECONDS: Final = 60.0
 """How often we look for the next partition: filling one takes a quarter of an hour at best."""
+
+_SEAL_SECONDS: Final = 0.25
+"""How often we look whether a log is to be sealed."""
 
 _RETURNS_SECONDS: Final = 60.0
 """How often returns are held against the odds: a round more or less changes little."""
@@ -88,6 +93,10 @@ class Worker:
         }
         if settings.migration_url:
             self.duties["partitions"] = partial(_make_room, settings.migration_url)
+        if settings.seals and settings.seal_key:
+            policy = Policy(settings.seal_origin, settings.seal_events, settings.seal_seconds)
+            sealer = Sealer(self.store, Directory(settings.seals), settings.seal_key, policy)
+            self.duties["seals"] = partial(_seal, sealer)
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -148,6 +157,10 @@ class Worker:
                 pause = _TROUBLE_SECONDS
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
+
+
+async def _seal(sealer: Sealer) -> float:
+    return 0.0 if await sealer.seal_due() else _SEAL_SECONDS
 
 
 async def _make_room(owner_url: str) -> float:

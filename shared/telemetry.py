@@ -74,6 +74,22 @@ _VIEW_LAG_SECONDS: Final = Gauge(
     ["view"],
     registry=REGISTRY,
 )
+_SEALED_EVENTS: Final = Counter(
+    "croupier_sealed_events", "Events that were sealed, by this process.", registry=REGISTRY
+)
+_SEAL_FAILURES: Final = Counter(
+    "croupier_seal_failures", "Logs found not to be what was sealed before.", registry=REGISTRY
+)
+_SEAL_LAG_EVENTS: Final = Gauge(
+    "croupier_seal_lag_events",
+    "Events behind the newest seal, in the house that has the most.",
+    registry=REGISTRY,
+)
+_SEAL_AGE_SECONDS: Final = Gauge(
+    "croupier_seal_age_seconds",
+    "The age of the newest seal of a log that went on since, the oldest of these.",
+    registry=REGISTRY,
+)
 _RETURN: Final = Gauge(
     "croupier_return_ratio",
     "What came back for each chip bet: realised, exact by the best play, and the band's two edges.",
@@ -117,6 +133,22 @@ def show_lag(lags: Mapping[str, tuple[int, float]]) -> None:
     for view, (events, seconds) in lags.items():
         _VIEW_LAG_EVENTS.labels(view).set(events)
         _VIEW_LAG_SECONDS.labels(view).set(seconds)
+
+
+def count_seal(events: int) -> None:
+    """A seal was made over so many more events."""
+    _SEALED_EVENTS.inc(events)
+
+
+def count_seal_failure() -> None:
+    """A log is not what was sealed before."""
+    _SEAL_FAILURES.inc()
+
+
+def show_seal_lag(events: int, seconds: float) -> None:
+    """How far seals are behind the logs."""
+    _SEAL_LAG_EVENTS.set(events)
+    _SEAL_AGE_SECONDS.set(seconds)
 
 
 def show_return(ruleset: str, realised: float, exact: float, low: float, high: float) -> None:

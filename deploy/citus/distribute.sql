@@ -29,6 +29,12 @@ SELECT create_distributed_table('projected_round', 'house', colocate_with => 'lo
 SELECT create_distributed_table('projected_run', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_table', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projection_checkpoint', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('seal', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('seal_cosignature', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('seal_fault', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('seal_head', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('seal_key', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('seal_tile', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('snapshot', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('stream_head', 'house', colocate_with => 'log_head');
 

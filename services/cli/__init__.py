@@ -15,6 +15,7 @@ from services.cli import (
     partitions,
     rebuilding,
     replaying,
+    seals,
     serving,
     verifying,
     working,
@@ -40,6 +41,7 @@ app.command()(replaying.replay)
 app.command()(demo.demo)
 app.command()(odds.odds)
 app.add_typer(keys.app, name="keys")
+app.add_typer(seals.app, name="seals")
 app.add_typer(partitions.app, name="partitions")
 
 

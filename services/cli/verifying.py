@@ -1,17 +1,21 @@
 """`croupier verify`: an export judged without a database, a network, or any trust in us."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from typer import Argument, Exit, Option
+from typer import Argument, BadParameter, Exit, Option
 
 from services.audit.application.offline import verify_export
+from services.audit.domain.bundle import Bundle, judge
 from services.audit.domain.verify import Report
 from shared.eventstore.exports import CannotRead, Manifest, read_manifest
+from shared.seals.holding import checkpoints, public_keys
+from shared.seals.notes import BadNote, Checkpoint, PublicKey
 
 HOLDS, TAMPERED, CANNOT_READ = 0, 1, 2
 """How `croupier verify` ends."""
@@ -22,12 +26,23 @@ _UNFINISHED: Final = (
 )
 
 
+SealFiles = Annotated[
+    list[Path] | None,
+    Option(help="A seal that you have kept; may be given again.", dir_okay=False),
+]
+KeyFile = Annotated[
+    Path | None, Option(help="Public keys that you believe, one a line.", dir_okay=False)
+]
+
+
 def verify(
-    export: Annotated[Path, Argument(help="The directory of an export.", file_okay=False)],
+    export: Annotated[Path, Argument(help="The directory of an export, or the file of a bundle.")],
     hashes: Annotated[
         bool, Option("--hashes", help="Check the hashes alone, not the play and the chips.")
     ] = False,
     processes: Annotated[int, Option(min=0, max=256, help="0: as many as there are cores.")] = 0,
+    seal: SealFiles = None,
+    public_key: KeyFile = None,
     json: Annotated[bool, Option("--json", help="Report as JSON, for machines.")] = False,
 ) -> None:
     """Check an export from its files alone: every hash, every card, every decision, every chip.
@@ -35,10 +50,13 @@ def verify(
     Each recorded command is decided again, with the shoe of the seed that its round revealed, and
     has to cause the very bytes that were recorded. Ends with 0 when all of it holds, with 1 when
     it was tampered with (every fault is listed, the most serious first), with 2 when it cannot be
-    read or was never finished.
+    read or was never finished. With a seal also a log is found that was cut or written anew.
     """
     try:
+        if export.is_file():
+            raise Exit(_bundle(export, public_key))
         manifest = read_manifest(export)
+        seals = _seals(seal or [], public_key, manifest.house)
         total = manifest.events * (1 if hashes else processes or _cores())
         columns = TextColumn("verify"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -47,12 +65,13 @@ def verify(
                 export,
                 processes=processes or _cores(),
                 hashes_alone=hashes,
+                seals=seals,
                 progress=lambda events: bar.advance(task, events),
             )
     except CannotRead as why:
         Console(stderr=True, soft_wrap=True, highlight=False).print(str(why), markup=False)
         raise Exit(CANNOT_READ) from None
-    print(_for_machines(report, manifest) if json else _told(report, manifest))
+    print(_for_machines(report, manifest) if json else _told(report, manifest, seals))
     if report.holds:
         raise Exit(HOLDS if manifest.finished else CANNOT_READ)
     raise Exit(TAMPERED)
@@ -64,7 +83,48 @@ def _for_machines(report: Report, manifest: Manifest) -> str:
     return msgspec.json.encode(facts | {"scope": scope} | msgspec.structs.asdict(report)).decode()
 
 
-def _told(report: Report, manifest: Manifest) -> str:
+def _bundle(file: Path, public_key: Path | None) -> int:
+    """Judges one round by its bundle alone, and says how to end. Raises CannotRead."""
+    keys = _keys(public_key)
+    try:
+        bundle = msgspec.json.decode(file.read_bytes(), type=Bundle)
+    except (OSError, ValueError) as error:
+        raise CannotRead(f"{file} is no bundle: {error}") from None
+    faults = list(judge(bundle, keys))
+    holds = (
+        f"The round {bundle.round} holds: its cards, its settlement, its place in the sealed log."
+    )
+    print("\n".join(faults) or holds)
+    return TAMPERED if faults else HOLDS
+
+
+def _keys(file: Path | None) -> list[PublicKey]:
+    if file is None:
+        raise BadParameter(
+            "A seal is checked by the key that signed it.", param_hint="--public-key"
+        )
+    try:
+        return public_keys(file.read_bytes())
+    except OSError as error:
+        raise CannotRead(f"{file} cannot be read: {error.strerror}.") from None
+    except BadNote as bad:
+        raise CannotRead(f"{file} has no public keys: {bad}.") from None
+
+
+def _seals(files: list[Path], public_key: Path | None, house: str) -> list[Checkpoint]:
+    """What the seals say, by the keys that are believed. Raises CannotRead."""
+    if not files:
+        return []
+    keys = _keys(public_key)
+    try:
+        return checkpoints((file.read_bytes() for file in files), keys, house)
+    except OSError as error:
+        raise CannotRead(f"{error.filename} cannot be read: {error.strerror}.") from None
+    except BadNote as bad:
+        raise CannotRead(f"The seal does not hold: {bad}.") from None
+
+
+def _told(report: Report, manifest: Manifest, seals: Sequence[Checkpoint]) -> str:
     lines = [str(fault) for fault in report.faults]
     if more := report.fault_count - len(report.faults):
         lines.append(f"There are {more:,} more.")
@@ -77,6 +137,9 @@ def _told(report: Report, manifest: Manifest) -> str:
         lines.append(f"It does not hold: {report.fault_count:,} faults.")
     elif not manifest.finished:
         lines.append(_UNFINISHED.format(position=report.position))
+    elif seals:
+        sizes = " and ".join(f"{seal.size:,}" for seal in seals)
+        lines.append(f"All of it holds, and it is the log that was sealed at {sizes}.")
     else:
         lines.append(
             "All of it holds. Whether the log went on after that, or was written anew from some "

@@ -9,15 +9,20 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from signal import SIGKILL, Signals
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import httpx
 import psycopg
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from services.settings import Settings, variable
 from shared.eventstore.migrate import open_house
 from shared.http import keys
 from shared.http.keys import SCOPES, Scope
+from shared.local.process import until
+from shared.seals.keyfile import add_key
+from shared.seals.notes import COSIGNS, Note, cosign, public_of
 from tests.conftest import Database
 
 Json: TypeAlias = Any
@@ -25,6 +30,9 @@ Json: TypeAlias = Any
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60.0
 """How long a test waits for an answer before it fails: long enough for a busy machine."""
+
+WITNESS = Ed25519PrivateKey.from_private_bytes(bytes(32))
+WITNESS_NAME = "witness.example/w1"
 
 _SERVE = (sys.executable, "-c", "from services.cli import main; main()", "serve", "--work")
 _OURS = {variable(field) for field in Settings.model_fields}
@@ -38,6 +46,7 @@ class Croupier:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
+        self._home = TemporaryDirectory(prefix="croupier-seals-")
         seed_key = urlsafe_b64encode(secrets.token_bytes(32)).decode()
         self.environment = {name: value for name, value in os.environ.items() if name not in _OURS}
         self.environment |= {
@@ -45,7 +54,12 @@ class Croupier:
             "REDIS_URL": redis_url,
             "CROUPIER_PORT": str(port),
             "CROUPIER_SEED_KEYS": f"test:{seed_key}",
+            "CROUPIER_SEALS": f"{self._home.name}/seals",
+            "CROUPIER_SEAL_KEY": f"{self._home.name}/seal.key",
+            "CROUPIER_SEAL_SECONDS": "0",
+            "CROUPIER_WITNESSES": str(public_of(WITNESS, WITNESS_NAME, COSIGNS)),
         }
+        add_key(Path(self._home.name) / "seal.key")
         self._process: subprocess.Popen[str] | None = None
 
     def twin(self) -> "Croupier":
@@ -188,6 +202,12 @@ class House:
                 return
             after = page["next"]
 
+    def sealed(self) -> Json:
+        """The newest seal, once all of the log is sealed."""
+        head = self.head()
+        until(lambda: self.get("/v1/audit/status")["verified_position"] >= head)
+        return self.get("/v1/audit/seals/latest")
+
     def crowd(self) -> httpx.AsyncClient:
         """A client for many requests at once, with the key of the house."""
         return httpx.AsyncClient(
@@ -206,6 +226,12 @@ _BOUNDS = {"min", "max", "step", "cost"}
 def command(move: Json) -> Json:
     """A legal move as the command that it is."""
     return {name: value for name, value in move.items() if name not in _BOUNDS}
+
+
+def cosigned(seal: Json) -> Json:
+    """What the witness that is known says of a seal."""
+    checkpoint = Note.read(seal["note"].encode()).checkpoint
+    return {"cosignature": str(cosign(checkpoint, WITNESS_NAME, WITNESS, 1_700_000_000))}
 
 
 def key(name: str) -> dict[str, str]:

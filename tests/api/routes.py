@@ -18,6 +18,7 @@ PLACES = {
     "name": "high-rollers",
     "cards": "T42",
     "upcard": "6",
+    "size": "1",
 }
 
 
@@ -34,8 +35,12 @@ class Route:
 
     @property
     def address(self) -> str:
+        return self.at()
+
+    def at(self, **places: str) -> str:
+        """The address, with some places filled in otherwise."""
         filled = self.path
-        for name, value in PLACES.items():
+        for name, value in (PLACES | places).items():
             filled = filled.replace(f"{{{name}}}", value)
         return filled + self.query
 
@@ -67,6 +72,7 @@ ROUTES = [
     Route("GET", "/v1/rounds/{round}", "read"),
     Route("GET", "/v1/rounds/{round}/recall", "read"),
     Route("GET", "/v1/rounds/{round}/proof", "audit"),
+    Route("GET", "/v1/rounds/{round}/bundle", "audit"),
     Route("GET", "/v1/rulesets/{name}/odds", "read"),
     Route("GET", "/v1/rulesets/{name}/odds/{cards}/{upcard}", "read"),
     Route("GET", "/v1/rulesets/{name}/strategy", "read"),
@@ -85,6 +91,15 @@ ROUTES = [
     Route("GET", "/v1/ledger/accounts", "ledger"),
     Route("GET", "/v1/ledger/entries", "ledger", query="?account=player/ada/vault"),
     Route("GET", "/v1/ledger/trial-balance", "ledger"),
+    Route("GET", "/v1/audit/seals", "audit"),
+    Route("GET", "/v1/audit/seals/latest", "audit"),
+    Route("GET", "/v1/audit/seals/{size}", "audit"),
+    Route("POST", "/v1/audit/seals/{size}/cosignatures", "audit", body={"cosignature": "…"}),
+    Route("GET", "/v1/audit/proofs/inclusion", "audit", query="?position=1"),
+    Route("GET", "/v1/audit/proofs/consistency", "audit", query="?from=1"),
+    Route("GET", "/v1/audit/keys", "audit"),
+    Route("GET", "/v1/audit/status", "audit"),
+    Route("GET", "/v1/audit/events", "audit"),
     Route("GET", "/v1/events", "audit"),
     Route("GET", "/v1/events.jsonl", "audit"),
     Route("GET", "/v1/events/stream", "audit", endless=True),

@@ -7,7 +7,8 @@ from services.blackjack.api.examples import OWN_RULESET
 from services.blackjack.domain.rejections import UnknownTable
 from shared.http import keys
 from shared.http.keys import SCOPES
-from tests.api.croupier import House, Json
+from shared.seals.notes import COSIGNS, public_of
+from tests.api.croupier import WITNESS, WITNESS_NAME, House, Json, cosigned
 from tests.api.listening import opened
 from tests.api.routes import ROUTES, Route
 
@@ -28,7 +29,11 @@ def playing(house: House) -> House:
 def ask(house: House, route: Route, key: str) -> Json:
     if route.endless:
         return opened(house, route.address, key)
-    return house.ask(route.method, route.address, key=key, json=route.body)
+    address, body = route.address, route.body
+    if (route.path.startswith("/v1/audit") or route.path.endswith("/bundle")) and house.head():
+        seal = house.sealed()
+        address, body = route.at(size=str(seal["size"])), cosigned(seal) if body else None
+    return house.ask(route.method, address, key=key, json=body)
 
 
 def test_every_route_with_a_key_is_in_the_table(house: House) -> None:
@@ -123,11 +128,30 @@ UNHEARD_OF = {
     "GET /v1/rounds/{round}": "unknown-round",
     "GET /v1/rounds/{round}/recall": "unknown-round",
     "GET /v1/rounds/{round}/proof": "unknown-round",
+    "GET /v1/rounds/{round}/bundle": "unknown-round",
     "GET /v1/players/{player}/vault": {"player": "ada", "balance": 0},
     "GET /v1/players/{player}/entries": NOTHING,
     "GET /v1/ledger/accounts": NOTHING,
     "GET /v1/ledger/entries": NOTHING,
     "GET /v1/ledger/trial-balance": {"position": 0, "accounts": [], "total": 0, "balanced": True},
+    "GET /v1/audit/seals": NOTHING,
+    "GET /v1/audit/seals/latest": "unknown-seal",
+    "GET /v1/audit/seals/{size}": "unknown-seal",
+    "POST /v1/audit/seals/{size}/cosignatures": "unknown-seal",
+    "GET /v1/audit/proofs/inclusion": "not-sealed-yet",
+    "GET /v1/audit/proofs/consistency": "not-sealed-yet",
+    "GET /v1/audit/keys": {
+        "data": [],
+        "witnesses": [str(public_of(WITNESS, WITNESS_NAME, COSIGNS))],
+    },
+    "GET /v1/audit/status": {
+        "position": 0,
+        "verified_position": 0,
+        "sealed_at": None,
+        "seal_age_seconds": None,
+        "faults": 0,
+    },
+    "GET /v1/audit/events": NOTHING,
     "GET /v1/events": {"data": [], "next": 0},
     "GET /v1/events.jsonl": None,
 }

@@ -20,9 +20,11 @@ OVER_ALL_HOUSES = (
     "SELECT h.house, n.name, c.generation, ",
     "UPDATE projection_checkpoint SET held_until = ",
     "SELECT c.name, max(h.position - c.position), ",
+    "SELECT h.house FROM log_head h LEFT JOIN seal_head s ",
+    "SELECT max(h.position - s.size), ",
 )
-"""How these begin: which houses there are, what waits for a worker, how far views are behind. No
-caller waits for them, and each node can answer its part."""
+"""How these begin: which houses there are, what waits for a worker, how far views and seals are
+behind. No caller waits for them, and each node can answer its part."""
 
 SET_RETURNING = {"claim_deadlines"}
 """Called on the coordinator, which then sends its one statement to the node of the house."""
@@ -69,9 +71,14 @@ def statements(database: Database) -> list[str]:
 def look_everywhere(house: House) -> None:
     """Every path that can be read, as the service itself describes them."""
     names = PLACES | {"table": "a2g", "round": "a2g.1", "player": "ada-a2g", "name": "a2g"}
+    names["size"] = str(house.sealed()["size"])
     for path, methods in house.get("/openapi.json")["paths"].items():
         if "get" in methods and not path.endswith("/stream") and "slug" not in path:
-            for query in ({}, {"version": 3, "at": 3, "account": "issuance", "wait_for": 1}):
+            for query in (
+                {},
+                {"version": 3, "at": 3, "account": "issuance", "wait_for": 1}
+                | {"position": 1, "from": 1},
+            ):
                 filled = path.format(**names)
                 answer = house.ask("GET", filled, params=query)
                 assert answer.status_code in (200, 307, 422), f"{filled}: {answer.text}"

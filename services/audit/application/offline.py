@@ -6,7 +6,7 @@ share of the parts; nobody waits for anybody. So the check of a share is a funct
 
 import multiprocessing
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -30,6 +30,8 @@ from shared.eventstore.exports import (
     read_manifest,
     shard_of,
 )
+from shared.seals.holding import Holding
+from shared.seals.notes import Checkpoint
 
 _EVENTS_A_SIGN: Final = 5_000
 Progress = Callable[[int], None]
@@ -64,18 +66,21 @@ def verify_export(
     *,
     processes: int = 1,
     hashes_alone: bool = False,
+    seals: Sequence[Checkpoint] = (),
     progress: Progress = lambda events: None,
 ) -> Report:
     """Judges an export; `progress` is told how many more events one process has read.
 
-    `hashes_alone` leaves the rules of the game aside. Raises CannotRead.
+    `hashes_alone` leaves the rules of the game aside; `seals` are those of the house that it is
+    held against. Raises CannotRead.
     """
     manifest = read_manifest(directory)
+    _can_hold(manifest, seals)
     shares = [Share(number, processes) for number in range(processes)]
     if processes == 1:
-        found = [judge(directory, manifest, shares[0], hashes_alone, progress)]
+        found = [judge(directory, manifest, shares[0], hashes_alone, seals, progress)]
     else:
-        found = _side_by_side(directory, manifest, shares, hashes_alone, progress)
+        found = _side_by_side(directory, manifest, shares, hashes_alone, seals, progress)
     joints = list(_joints(manifest))
     balances: Counter[str] = Counter()
     for share in found:
@@ -98,26 +103,41 @@ def verify_export(
     )
 
 
+def _can_hold(manifest: Manifest, seals: Sequence[Checkpoint]) -> None:
+    """A seal is over a whole log from its beginning on. Raises CannotRead."""
+    if not seals:
+        return
+    if manifest.scope.gaps or manifest.scope.first_position != 1:
+        raise CannotRead("A seal is over all of a log; this export has only a part of it.")
+    last = manifest.parts[-1].last_position if manifest.parts else 0
+    largest = max(seal.size for seal in seals)
+    if last < largest and (manifest.scope.last_position or not manifest.finished):
+        raise CannotRead(f"The export ends at {last}; the seal is over the log up to {largest}.")
+
+
 def judge(
     directory: Path,
     manifest: Manifest,
     share: Share,
     hashes_alone: bool = False,
+    seals: Sequence[Checkpoint] = (),
     progress: Progress = lambda events: None,
 ) -> Judged:
     """Judges a share of an export, reading it once from end to end."""
     court = Court(share.owns, manifest.scope.complete, manifest.house)
+    held = Holding(seals if share.number == 0 else ())
     found, events, told = Faults(), 0, 0
     command: list[Line] = []
     for number, part in enumerate(manifest.parts):
         ours = number % share.of == share.number
-        if hashes_alone and not ours:
+        if hashes_alone and not (ours or held.waits):
             continue
         check = _Part(directory, manifest, number) if ours else None
         for row in rows(directory, manifest, part):
             if check is not None:
                 found.add(check.faults(row))
                 events += 1
+            held.read(bytes(32) if isinstance(row, Unread) else row.leaf)
             told += 1
             if told % _EVENTS_A_SIGN == 0:
                 progress(_EVENTS_A_SIGN)
@@ -132,7 +152,12 @@ def judge(
     if command:
         found.add(court.read(command))
     found.add(court.close())
+    found.add(Fault(at, what, "seal", field="root") for at, what in held.end())
     progress(told % _EVENTS_A_SIGN)
+    return _judged(events, court, found)
+
+
+def _judged(events: int, court: Court, found: Faults) -> Judged:
     return Judged(
         *(events, court.commands, court.streams, court.rounds, court.cards),
         *(court.books.postings, court.books.balances, found.named, found.count),
@@ -210,6 +235,7 @@ def _side_by_side(
     manifest: Manifest,
     shares: list[Share],
     hashes_alone: bool,
+    seals: Sequence[Checkpoint],
     progress: Progress,
 ) -> list[Judged]:
     """A process for each share; they say how far they are, and at last what they found."""
@@ -217,7 +243,7 @@ def _side_by_side(
     running: dict[Connection, BaseProcess] = {}
     for share in shares:
         ours, theirs = context.Pipe(duplex=False)
-        words = (theirs, directory, manifest, share, hashes_alone)
+        words = (theirs, directory, manifest, share, hashes_alone, seals)
         process: BaseProcess = context.Process(target=_in_process, args=words, daemon=True)
         process.start()
         theirs.close()
@@ -249,9 +275,14 @@ def _heard(connection: Connection) -> int | Judged:
 
 
 def _in_process(
-    connection: Connection, directory: Path, manifest: Manifest, share: Share, hashes_alone: bool
+    connection: Connection,
+    directory: Path,
+    manifest: Manifest,
+    share: Share,
+    hashes_alone: bool,
+    seals: Sequence[Checkpoint],
 ) -> None:
     def say(words: int | Judged) -> None:
         connection.send_bytes(msgspec.msgpack.encode(words))
 
-    say(judge(directory, manifest, share, hashes_alone, say))
+    say(judge(directory, manifest, share, hashes_alone, seals, say))

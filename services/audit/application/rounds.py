@@ -27,14 +27,14 @@ class Auditor:
 
     async def recall(self, house: str, round_id: str) -> Recall:
         """A round in plain words, as far as it has come. Raises UnknownRound."""
-        return recall(*await self._round(house, round_id))
+        return recall(*await self.round(house, round_id))
 
     async def prove(self, house: str, round_id: str) -> Proof:
         """Every card of a finished round, derived again. Raises UnknownRound, RoundNotOver."""
-        before, events, _ = await self._round(house, round_id)
+        before, events, _ = await self.round(house, round_id)
         return prove(before, events)
 
-    async def _round(self, house: str, round_id: str) -> tuple[Table, list[blackjack.Event], int]:
+    async def round(self, house: str, round_id: str) -> tuple[Table, list[blackjack.Event], int]:
         """The table before the first bet of a round, the events from there on, and the version of
         the first. What happened at the table since the round before comes before the bet."""
         table_id, _, number = round_id.rpartition(".")

@@ -6,9 +6,10 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec import Struct
 
 Kind: TypeAlias = Literal[
-    "seed", "card", "payout", "chips", "play", "time-out", "order", "hash", "form", "export"
+    "seal", "seed", "card", "payout", "chips", "play", "time-out", "order", "hash", "form", "export"
 ]
-"""Most serious first: cheated cards and chips, then play, then a log that is not as written."""
+"""Most serious first: another log than was sealed, cheated cards and chips, then play, then a log
+that is not as written."""
 
 _SERIOUS: Final = {kind: rank for rank, kind in enumerate(get_args(Kind))}
 

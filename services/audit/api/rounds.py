@@ -6,7 +6,10 @@ import msgspec
 from fastapi import APIRouter, Path, Response
 from msgspec import Struct
 
+from services.audit.api import seals_examples as sealed
+from services.audit.application.bundles import Bundler
 from services.audit.application.rounds import Auditor
+from services.audit.domain.bundle import Bundle
 from services.audit.domain.proof import Proof, RoundNotOver
 from services.audit.domain.recall import Recall
 from services.blackjack.domain.rejections import UnknownRound
@@ -15,8 +18,9 @@ from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.problems import Malformed
 from shared.kernel.ids import ID_PATTERN
+from shared.seals.rejections import NotSealedYet
 
-PUBLISHED: Final[dict[str, Any]] = {"Recall": Recall, "Proof": Proof}
+PUBLISHED: Final[dict[str, Any]] = {"Bundle": Bundle, "Recall": Recall, "Proof": Proof}
 
 RoundId = Annotated[
     str,
@@ -62,7 +66,28 @@ _PROOF: Final[dict[str, Any]] = {
 }
 
 
-def routes(auditor: Auditor) -> APIRouter:
+_BUNDLE: Final[dict[str, Any]] = {
+    "format": "croupier.bundle.v1",
+    "house": "local",
+    "round": "table-3.5",
+    "seal": sealed.SEAL["note"],
+    "before": {},
+    "foundation": [],
+    "events": [
+        {
+            "position": 3,
+            "version": 12,
+            "leaf": sealed.INCLUSION["leaf"],
+            "hashes": sealed.INCLUSION["hashes"],
+            "event": {},
+        }
+    ],
+    "recall": _RECALL,
+    "proof": _PROOF,
+}
+
+
+def routes(auditor: Auditor, bundler: Bundler) -> APIRouter:
     """The routes over an auditor."""
     router = APIRouter(prefix="/v1/rounds", tags=["Rounds"], default_response_class=Response)
 
@@ -86,6 +111,20 @@ def routes(auditor: Auditor) -> APIRouter:
         the first card, beside what the log says; and every settlement, judged again. `faults`
         is empty when the round was fair."""
         return _json(await auditor.prove(caller.house, round))
+
+    @router.get(
+        "/{round}/bundle",
+        summary="A round to take away",
+        responses=answers("Bundle", "The bundle.", _BUNDLE)
+        | _REFUSED
+        | refuses(RoundNotOver)
+        | refuses(UnknownRound, NotSealedYet),
+    )
+    async def bundle(caller: Annotated[Caller, caller_with("audit")], round: RoundId) -> Response:
+        """One file with all that is needed to judge a finished round without us: its events, the
+        proof that each is in the sealed log, the seal, what committed to the seed, and the round in
+        words and cards. It is there as soon as the round is sealed."""
+        return _json(await bundler.bundle(caller.house, round))
 
     return router
 
