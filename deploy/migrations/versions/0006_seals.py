@@ -4,7 +4,7 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0007"
+revision = "0006"
 down_revision = "0005"
 
 
