@@ -1,6 +1,7 @@
 """The odds, the engine and the ledger say the same, to twelve digits."""
 
 import dataclasses
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -101,10 +102,11 @@ def test_environments(environment: Modifiers) -> None:
     agree(replace(PUBLISHED["classic"], environment=environment), 7, TWO_TENS, by_total=True)
 
 
-@pytest.mark.parametrize("ruleset", ["coinlounge", "european"])
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
-def test_environments_with_splits(ruleset: str, environment: Modifiers) -> None:
-    rules = replace(PUBLISHED[ruleset], environment=environment, hands_per_seat=2)
+@pytest.mark.parametrize(
+    ("name", "ruleset"), list(zip(ENVIRONMENTS, cycle(["european", "coinlounge", "a2g"])))
+)
+def test_environments_with_splits(name: str, ruleset: str) -> None:
+    rules = replace(PUBLISHED[ruleset], environment=ENVIRONMENTS[name], hands_per_seat=2)
     agree(rules, 2, SMALL)
 
 
@@ -112,7 +114,7 @@ def test_pairs_of_different_cards() -> None:
     """Ten and king are a pair by what is printed, whatever they count, and split again in order;
     here whoever may split does."""
     rules = replace(PUBLISHED["european"], environment=(RankValue("K", 7),), hands_per_seat=3)
-    game = replace(game_of(rules, 2), shoe=shoe("AA 88 999 TTT KKK"))
+    game = replace(game_of(rules, 2), shoe=shoe("AA 9999 TTT KKK"))
     played = [splitting(against) for against in solve(game).by_composition]
 
     net = EveryRound(rules, 2, played).net(game.shoe)
@@ -143,8 +145,8 @@ def test_a_modifier_of_the_round(ruleset: str, modifier: Modifier) -> None:
 
 
 def test_long_hands() -> None:
-    """Seventeen cards with low ones: long hands, and the dealer draws up to five."""
-    agree(CLASSIC, 7, shoe("AAA 222 4444 777 TTTT"))
+    """Sixteen cards with low ones: long hands, and the dealer draws up to five."""
+    agree(CLASSIC, 7, shoe("AAA 222 444 777 TTTT"))
 
 
 totals = st.lists(st.integers(4, 22), min_size=2, max_size=2).map(sorted)
@@ -201,7 +203,7 @@ def shoes(draw: st.DrawFn) -> Left:
 
 @given(rulesets(), shoes(), st.integers(1, 9), st.booleans())
 @settings(
-    max_examples=7,
+    max_examples=6,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
