@@ -13,6 +13,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from services.blackjack.application.odds import bet_and_game
+from services.blackjack.domain.modifiers import scoring
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.rulesets import PUBLISHED, ruleset
 from services.blackjack.odds.chart import best_chart, blocks
@@ -114,7 +115,7 @@ def _one(
         worth = _worth(asked.game, table)
         console.print(f"The house keeps {_percent(-worth)} of each bet against {table}.")
     else:
-        console.print(_table(found.strategy))
+        console.print(_table(asked.rules, found.strategy))
         console.print(_upcards(found))
     if chart:
         chart.write_text(best_chart(asked.rules, asked.bet, found, *asked.other))
@@ -163,11 +164,11 @@ def _edges(rules: Ruleset, found: Odds) -> Table:
     return edges
 
 
-def _table(strategy: Strategy) -> Table:
+def _table(rules: Ruleset, strategy: Strategy) -> Table:
     heads = (f" {_card(upcard)}" for upcard in strategy.upcards)
     table = Table("", *heads, padding=0, title="How to play", title_justify="left")
     used = set()
-    for name, rows in blocks(strategy):
+    for name, rows in blocks(strategy, scoring(rules.environment)):
         table.add_section()
         for label, codes in rows:
             cells = (Text(f"{code:^4}", f"black on {_COLOURS[code[0]]}") for code in codes)

@@ -17,10 +17,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from services.blackjack.domain import commands as c
-from services.blackjack.domain.cards import RANKS, Card
+from services.blackjack.domain.cards import POINTS, RANKS, Card
 from services.blackjack.domain.decide import decide
 from services.blackjack.domain.events import TableOpened
 from services.blackjack.domain.evolve import evolve
+from services.blackjack.domain.modifiers import Modifier
 from services.blackjack.domain.moves import legal_moves
 from services.blackjack.domain.rules import Ruleset, Runs, fingerprint
 from services.blackjack.domain.settlement import postings
@@ -88,11 +89,15 @@ class BranchingShoe(Sequence[Card]):
 
 @dataclass
 class EveryRound:
-    """All rounds of one seat under a ruleset, played by solved policies, one for each upcard."""
+    """All rounds of one seat under a ruleset, played by solved policies, one for each upcard.
+
+    `modifier` is what the platform applies before the first decision, if anything.
+    """
 
     rules: Ruleset
     bet: int
     played: Sequence[Against]
+    modifier: Modifier | None = None
     decisions: int = 0
     """How often the engine was asked."""
     _known: dict[object, Fraction] = field(default_factory=dict)
@@ -145,13 +150,20 @@ class EveryRound:
             )
         hole = laid.get(table.round.hole_at, "")
         point = table.round.dealer, hole, table.round.offers, table.seat(1).insurance, left
+        point = *point, table.modifiers
         hands = table.seat(1).hands
         closed = sorted(_point(hand) for hand in hands if hand.status != "playing")
         known = *point, *closed, *(_point(hand) for hand in hands if hand.status == "playing")
         if known not in self._known:
-            move = choose(table, self._against(table.round.dealer[0]))
+            move = self._modified(table) or choose(table, self._against(table.round.dealer[0]))
             self._known[known] = self._after(table, move, left, laid)
         return self._known[known]
+
+    def _modified(self, table: Table) -> c.Command | None:
+        legal = {move.type for move in legal_moves(table)}
+        return (
+            c.ApplyModifier(self.modifier) if self.modifier and "apply_modifier" in legal else None
+        )
 
     def _against(self, upcard: Card) -> Against:
         kinds = self.played[0].facing.hands.kinds
@@ -161,10 +173,12 @@ class EveryRound:
 
 
 def _point(hand: Hand) -> tuple[str, ...]:
-    """All of a hand that matters for what is to come; the first card of a split hand does."""
+    """All of a hand that matters for what is to come: of a pair, or of what came of one, the order
+    of its cards does, since hands are split again in order."""
     if hand.status == "settled":
         return ("settled",)
-    first = hand.cards[0] if hand.from_split else ""
+    is_pair = len(hand.cards) == 2 and POINTS[hand.cards[0]] == POINTS[hand.cards[1]]
+    first = hand.cards[0] if hand.from_split or is_pair else ""
     return first, *sorted(hand.cards), str(hand.stake), hand.status
 
 
@@ -183,7 +197,7 @@ def choose(table: Table, against: Against) -> c.Command:
     if hand.is_natural:
         return c.Stand(*turn)
     place = _place(against.facing.hands, hand)
-    if "split" in legal and policy.split[_kinds(against.facing.hands, hand)[0]]:
+    if "split" in legal and policy.split[*_kinds(against.facing.hands, hand)]:
         return c.Split(*turn)
     return _unsplit(policy, place, hand, legal)(*turn)
 

@@ -45,12 +45,12 @@ class Naive:
     def _play(self, hand: Cards, up: str, left: Left) -> Fraction:
         """The best of what two cards may do, where a peeked natural counts nothing."""
         game = self.game
-        if hand in game.modifier.instant_busts or hand[::-1] in game.modifier.instant_busts:
+        if game.modifier.busts_at_once(*hand):
             return self._bust(up, left)
         if self.total(hand) > game.modifier.bust_limit:
             return self._bust(up, left)
         moves = [best_later(self, "".join(sorted(hand)), up, left)]
-        if self.total(hand) == 21 and not game.hit_on_21:
+        if self.stands_by_itself(hand):
             return moves[0]
         if game.double:
             moves.append(
@@ -83,21 +83,28 @@ class Naive:
         return value
 
     def total(self, hand: Cards) -> int:
-        """The best total, as this game counts."""
+        """The best total, as this game counts: one ace after the other rises."""
         modifier = self.game.modifier
-        hard = sum(modifier.points[RANKS.index(rank)] for rank in hand)
-        rises = "A" in hand and modifier.ace_rises and hard + 10 <= modifier.bust_limit
-        return hard + 10 if rises else hard
+        total = self._low(hand)
+        for _ in range(hand.count("A") * modifier.ace_rises):
+            total += 10 if total + 10 <= modifier.bust_limit else 0
+        return total
 
     def is_soft(self, hand: Cards) -> bool:
-        return self.total(hand) != sum(self.game.modifier.points[RANKS.index(r)] for r in hand)
+        return self.total(hand) != self._low(hand)
+
+    def stands_by_itself(self, hand: Cards) -> bool:
+        return self.total(hand) == self.game.modifier.bust_limit and not self.game.hit_on_21
+
+    def _low(self, hand: Cards) -> int:
+        return sum(self.game.modifier.points[RANKS.index(rank)] for rank in hand)
 
 
 @cache
 def best_later(naive: Naive, hand: Cards, up: str, left: Left) -> Fraction:
     """Hit or stand, whichever is better, to the end."""
     stands = naive.stand(hand, up, left)
-    if naive.total(hand) == 21 and not naive.game.hit_on_21:
+    if naive.stands_by_itself(hand):
         return stands
     hits = Fraction(0)
     for card, chance, rest in draws(left):

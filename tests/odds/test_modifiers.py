@@ -1,14 +1,32 @@
 """Modified games against a naive second opinion, and what a modifier does to a known game."""
 
+from itertools import combinations_with_replacement
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from services.blackjack.domain.cards import RANKS
-from services.blackjack.odds.game import PRINTED, Game, Modifier
-from services.blackjack.odds.solve import expectation, solve
+from services.blackjack.domain.modifiers import (
+    BustLimit,
+    FixedAce,
+    Holds,
+    InstantBust,
+    Modifiers,
+    Pair,
+    RankValue,
+    ReverseBust,
+    TotalFrom,
+    scoring,
+)
+from services.blackjack.domain.rulesets import PUBLISHED
+from services.blackjack.odds.chart import blocks
+from services.blackjack.odds.game import PRINTED, Game, Modifier, game_of, modifier_of
+from services.blackjack.odds.rejections import NoSuchHand
+from services.blackjack.odds.solve import expectation, odds_of, solve
 from tests.odds.naive import Naive
+
+TWO_TENS = tuple(combinations_with_replacement("TJQK", 2))
 
 
 def counting(**points: int) -> tuple[int, ...]:
@@ -29,8 +47,8 @@ MODIFIERS = {
     "aces count 1": Modifier(ace_rises=False),
     "aces count 11": Modifier(points=counting(A=11), ace_rises=False),
     "bust over 18": Modifier(bust_limit=18),
+    "bust over 22": Modifier(bust_limit=22),
     "bust over 24": Modifier(bust_limit=24),
-    "bust over 15": Modifier(bust_limit=15),
     "sixes and nines together bust": Modifier(instant_busts=frozenset({"69"})),
     "a bust pushes": Modifier(bust_pushes=True),
     "all at once": Modifier(
@@ -41,6 +59,60 @@ MODIFIERS = {
         bust_pushes=True,
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "modifier"),
+    [
+        ((), Modifier()),
+        ((RankValue("K", 4), RankValue("K", 5)), Modifier(points=counting(K=5))),
+        ((FixedAce(11),), Modifier(points=counting(A=11), ace_rises=False)),
+        ((BustLimit(24), BustLimit(18), ReverseBust()), Modifier(bust_limit=18, bust_pushes=True)),
+        (
+            (InstantBust(TotalFrom(3, 4)), InstantBust(TotalFrom(20, 22))),
+            Modifier(
+                instant_busts=frozenset({"22", "A9", *(f"{a}{b}" for a, b in TWO_TENS)}),
+            ),
+        ),
+        (
+            (InstantBust(Holds("A")),),
+            Modifier(instant_busts=frozenset(f"A{rank}" for rank in "A23456789")),
+        ),
+        ((InstantBust(Pair()),), Modifier(instant_busts=frozenset(2 * rank for rank in RANKS))),
+    ],
+)
+def test_what_modifiers_come_to(modifiers: Modifiers, modifier: Modifier) -> None:
+    """The later wins, instant busts add up and look at each pair of ranks, naturals are spared."""
+    assert modifier_of(modifiers) == modifier
+
+
+def test_a_table_has_its_environment() -> None:
+    rules = replace(PUBLISHED["classic"], environment=(BustLimit(22),))
+
+    assert game_of(rules, 6).modifier == Modifier(bust_limit=22)
+    assert game_of(rules, 6, (BustLimit(23),)).modifier == Modifier(bust_limit=23)
+
+
+def test_a_chart_counts_as_its_table_does() -> None:
+    """With kings of 4, K K is played like a hard 8; T K is split by what is printed."""
+    rules = replace(PUBLISHED["european"], environment=(RankValue("K", 4),), hands_per_seat=2)
+    strategy = odds_of(solve(replace(game_of(rules, 2), shoe=game().shoe))).strategy
+    unsplit = replace(strategy, pairs=dict.fromkeys(strategy.pairs, ("-",) * len(strategy.upcards)))
+
+    rows = {name: dict(rows) for name, rows in blocks(unsplit, scoring(rules.environment))}
+
+    assert list(rows["Pair"]) == ["A A", "6 6", "9 9", "T T", "T K", "K K"]
+    assert rows["Pair"]["K K"] == strategy.hard[8]
+    assert rows["Pair"]["T K"] == strategy.hard[14]
+
+
+def test_a_hand_that_busts_at_once_has_no_moves() -> None:
+    solution = solve(game(modifier=MODIFIERS["sixes and nines together bust"]))
+
+    assert solution.hand("66", "T").best
+    with pytest.raises(NoSuchHand):
+        solution.hand("96", "T")
+    assert "69" not in {hand.cards for hand in odds_of(solution).hands}
 
 
 @pytest.mark.parametrize("peek", [True, False], ids=["peek", "no peek"])

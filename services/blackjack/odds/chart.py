@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from services.blackjack.domain.cards import total
+from services.blackjack.domain.modifiers import PLAIN, Scoring, scoring
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.odds.figures import MEANINGS, Odds, Row, Strategy
 
@@ -33,24 +33,27 @@ def best_chart(rules: Ruleset, bet: int, odds: Odds, *more: str) -> str:
     decks = "1 deck" if rules.decks == 1 else f"{rules.decks} decks"
     keeps = f"the house keeps {-100 * odds.by_total:.4f} % of it on average"
     title = f"{rules.title}: how to play"
-    return chart(odds.strategy, title, [f"{decks}, a bet of {bet}: {keeps}", *more])
+    lines = [f"{decks}, a bet of {bet}: {keeps}", *more]
+    return chart(odds.strategy, title, lines, scoring(rules.environment))
 
 
-def chart(strategy: Strategy, title: str, lines: Sequence[str] = ()) -> str:
+def chart(strategy: Strategy, title: str, lines: Sequence[str] = (), count: Scoring = PLAIN) -> str:
     """An SVG document with hard totals, soft totals and pairs against the upcards.
 
-    `lines` are told below the title. Neighbours with the same moves share a row.
+    `lines` are told below the title. Neighbours with the same moves share a row. `count` is how
+    the game counts hands: it shows a pair that is not split with the move of its total.
     """
+    all_blocks = blocks(strategy, count)
     width = 2 * MARGIN + LABELS + CELL_WIDTH * len(strategy.upcards)
     parts = [_text(MARGIN, 38, title, f'font-size="20" font-weight="600" fill="{INK}"')]
     y = 60
     for line in lines:
         parts.append(_text(MARGIN, y, line, f'fill="{FAINT}"'))
         y += 20
-    for name, rows in blocks(strategy):
+    for name, rows in all_blocks:
         parts += _block(name, strategy.upcards, rows, y + 14)
         y += 14 + 30 + CELL_HEIGHT * len(rows)
-    used = {code for _, rows in blocks(strategy) for _, row in rows for code in row}
+    used = {code for _, rows in all_blocks for _, row in rows for code in row}
     legend = list(_legend(used, y + 36))
     height = y + 36 + CELL_HEIGHT * -(-len(used) // LEGEND_COLUMNS) + 4
     opening = (
@@ -62,12 +65,12 @@ def chart(strategy: Strategy, title: str, lines: Sequence[str] = ()) -> str:
     return "\n".join([opening, named, paper, *parts, *legend, "</svg>\n"])
 
 
-def blocks(strategy: Strategy) -> list[Block]:
+def blocks(strategy: Strategy, count: Scoring = PLAIN) -> list[Block]:
     """Hard totals, soft totals and pairs: their rows by name, as they are read."""
     all_blocks: list[Block] = [
         ("Hard", _merged({str(total): row for total, row in strategy.hard.items()})),
         ("Soft", _merged({str(total): row for total, row in strategy.soft.items()})),
-        ("Pair", [(f"{card} {card}", row) for card, row in _pairs(strategy)]),
+        ("Pair", list(_pairs(strategy, count))),
     ]
     return [(name, rows) for name, rows in all_blocks if rows]
 
@@ -81,14 +84,16 @@ def _merged(rows: Mapping[str, Row]) -> list[tuple[str, Row]]:
     return merged
 
 
-def _pairs(strategy: Strategy) -> Iterator[tuple[str, Row]]:
+def _pairs(strategy: Strategy, count: Scoring) -> Iterator[tuple[str, Row]]:
     """The pairs; one that is not split shows the move of its total."""
-    for card, row in strategy.pairs.items():
-        sum_of_two = total((f"{card}c", f"{card}d"))
-        totals = (strategy.soft if card == "A" else strategy.hard).get(sum_of_two, row)
+    for name, row in strategy.pairs.items():
+        first, second = name[0], name[-1]
+        two = f"{first}c", f"{second}d"
+        rows = strategy.soft if count.is_soft(two) else strategy.hard
+        moves = rows.get(count.total(two), row)
         yield (
-            card,
-            tuple(total if code == "-" else code for code, total in zip(row, totals, strict=True)),
+            f"{first} {second}",
+            tuple(move if code == "-" else code for code, move in zip(row, moves, strict=True)),
         )
 
 

@@ -103,10 +103,10 @@ class Dealer:
         cards = [*drawn]
         cards[self._upcard] += 1
         hard = sum(count * kind.points for count, kind in zip(cards, self._kinds, strict=True))
-        rising = any(count and kind.rises for count, kind in zip(cards, self._kinds, strict=True))
-        soft = rising and hard + 10 <= limit
-        total = hard + 10 * soft
-        if total < STANDS_ON or (self._game.hits_soft_17 and soft and total == STANDS_ON):
+        rising = sum(count * kind.rises for count, kind in zip(cards, self._kinds, strict=True))
+        raised = max(0, min(rising, (limit - hard) // 10))
+        total = hard + 10 * raised
+        if total < STANDS_ON or (self._game.hits_soft_17 and raised and total == STANDS_ON):
             return -1
         return self.bust if total > limit else total - STANDS_ON
 

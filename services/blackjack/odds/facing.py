@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.blackjack.odds.dealer import STANDS_ON, Dealer
+from services.blackjack.odds.deals import deals_to
 from services.blackjack.odds.game import Game
 from services.blackjack.odds.hands import Bools, Floats, Hands, Ints
 
@@ -26,7 +27,7 @@ class Policy:
     surrender: Bools
     """(H,) Whether to give up two cards."""
     split: Bools
-    """(K,) Whether to split two cards of a kind, as often as that is allowed."""
+    """(K, K) Whether to split a card of a kind and one of another, or of the same."""
     insure: bool = False
     """Whether to buy insurance whenever the cards in sight make it pay."""
 
@@ -69,16 +70,17 @@ class Facing:
         self.shoe = np.array([float(kind.cards) for kind in hands.kinds])
         self.shoe[upcard] -= 1
         self.holes = self._holes_of_a_natural()
-        self.closed = (hands.total == 21) & (not game.hit_on_21)
+        self.closed = (hands.total == hands.limit) & (not game.hit_on_21)
+        self.deals = deals_to(game, hands, self.closed, upcard)
         self.all = np.arange(hands.number)
-        self._standing: dict[tuple[int, int], Floats] = {}
+        self._standing: dict[tuple[int, ...], Floats] = {}
         self.chances = self.before(self.all)
         self.stand = self.standing(self.all)
         self.double = 2 * self.with_a_card(self.chances, self.all, self.stand)
 
-    def before(self, rows: Ints, kind: int = 0, gone: int = 0) -> Chances:
-        """The chances of some hands when `gone` further cards of a kind have left the shoe."""
-        unseen = self._unseen(rows, kind, gone)
+    def before(self, rows: Ints, gone: tuple[int, ...] = ()) -> Chances:
+        """The chances of some hands when `gone` (K,) further cards have left the shoe."""
+        unseen = self._unseen(rows, gone)
         cards = np.maximum(unseen.sum(axis=0), 1.0)
         natural = self.holes @ unseen / cards
         draw = unseen / cards
@@ -105,19 +107,18 @@ class Facing:
         unseen[second] -= 1
         return float(self.holes @ unseen / max(unseen.sum(), 1))
 
-    def standing(self, rows: Ints, kind: int = 0, gone: int = 0) -> Floats:
+    def standing(self, rows: Ints, gone: tuple[int, ...] = ()) -> Floats:
         """(H + 1,): what it is worth to stand, for these hands at least; it is worked out once."""
-        worth = self._standing.setdefault(
-            (kind, gone), np.append(np.full(self.hands.number, np.nan), 0.0)
-        )
+        worth = self._standing.setdefault(gone, np.append(np.full(self.hands.number, np.nan), 0.0))
         new = rows[np.isnan(worth[rows])]
-        worth[new] = self._stand(new, self._unseen(new, kind, gone))
+        worth[new] = self._stand(new, self._unseen(new, gone))
         return worth
 
-    def _unseen(self, rows: Ints, kind: int, gone: int) -> Floats:
+    def _unseen(self, rows: Ints, gone: tuple[int, ...]) -> Floats:
         """(K, R): the cards that a hand does not see, the hole card among them."""
         unseen = self.shoe[:, None] - self.hands.counts[:, rows]
-        unseen[kind] -= gone
+        if gone:
+            unseen -= np.array(gone)[:, None]
         return np.maximum(unseen, 0.0)
 
     def _stand(self, rows: Ints, unseen: Floats) -> Floats:

@@ -1,11 +1,13 @@
 """What the odds depend on: a ruleset and a bet, reduced to shares of the bet."""
 
 from hashlib import sha256
+from itertools import combinations_with_replacement
 from typing import Final, Literal
 
 from msgspec import Struct, json
 
-from services.blackjack.domain.cards import RANKS
+from services.blackjack.domain.cards import RANKS, is_natural
+from services.blackjack.domain.modifiers import Modifiers, scoring
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
 
@@ -21,13 +23,17 @@ class Modifier(Struct, frozen=True, kw_only=True):
     points: tuple[int, ...] = PRINTED
     """What each rank counts, 1 to 11, in the order of `RANKS`."""
     ace_rises: bool = True
-    """Whether an ace counts 10 more as long as that does not bust; False: its points, fixed."""
+    """Whether aces, as many as do not bust, count 10 more; False: their points, fixed."""
     bust_limit: int = 21
     """The hands grow with it: a limit of 31 has eight times as many as one of 21."""
     instant_busts: frozenset[str] = frozenset()
     """Starting hands that bust before the first decision, as two ranks in either order."""
     bust_pushes: bool = False
     """Whether a player's bust is a push."""
+
+    def busts_at_once(self, first: str, second: str) -> bool:
+        """Whether a starting hand of these ranks meets the condition of an instant bust."""
+        return first + second in self.instant_busts or second + first in self.instant_busts
 
 
 UNMODIFIED: Final = Modifier()
@@ -47,11 +53,12 @@ class Game(Struct, frozen=True, kw_only=True):
     double: bool = True
     double_after_split: bool = False
     split: Literal["none", "same_rank", "same_value"] = "same_value"
-    """Two cards whose points a modifier has made different are no pair."""
+    """By what is printed on the cards, whatever they count."""
     hands: int = 4
     hands_of_aces: int = 2
     """Split aces get one card each; 2: they are split once."""
     hit_on_21: bool = False
+    """False: a hand of 21, or of the bust limit, stands by itself."""
     modifier: Modifier = UNMODIFIED
 
     @property
@@ -65,8 +72,12 @@ def decks(number: int) -> tuple[int, ...]:
     return (4 * number,) * len(RANKS)
 
 
-def game_of(rules: Ruleset, bet: int, modifier: Modifier = UNMODIFIED) -> Game:
-    """The game that a seat plays with this bet, in chips, and a stack that covers every move."""
+def game_of(rules: Ruleset, bet: int, modifiers: Modifiers = ()) -> Game:
+    """The game that a seat plays with this bet, in chips, and a stack that covers every move.
+
+    `modifiers` are a round's own, after the environment's, as if they too had come before any hand
+    was played.
+    """
     return Game(
         shoe=decks(rules.decks),
         peek=rules.peek != "never",
@@ -77,7 +88,25 @@ def game_of(rules: Ruleset, bet: int, modifier: Modifier = UNMODIFIED) -> Game:
         split=rules.split if rules.hands_per_seat > 1 else "none",
         hands=rules.hands_per_seat,
         hit_on_21=rules.hit_on_21,
-        modifier=modifier,
+        modifier=modifier_of((*rules.environment, *modifiers)),
+    )
+
+
+def modifier_of(modifiers: Modifiers) -> Modifier:
+    """What these modifiers come to, rank by rank."""
+    count = scoring(modifiers)
+    low = count.values | {"A": 1} if count.ace_drops else count.values
+    starts = combinations_with_replacement(RANKS, 2)
+    return Modifier(
+        points=tuple(low[rank] for rank in RANKS),
+        ace_rises=count.ace_drops,
+        bust_limit=count.limit,
+        instant_busts=frozenset(
+            first + second
+            for first, second in starts
+            if not is_natural(two := (f"{first}c", f"{second}d")) and count.busts_at_once(two)
+        ),
+        bust_pushes=count.reverse_bust,
     )
 
 

@@ -19,7 +19,7 @@ TENS: Final = "TJQK"
 
 @dataclass(frozen=True)
 class Kind:
-    """Ranks that no rule tells apart, save which of them make a pair."""
+    """Ranks that are played alike, though they may make a pair or not, or bust when dealt."""
 
     ranks: str
     points: int
@@ -46,12 +46,10 @@ class Kind:
 
 def kinds_of(game: Game) -> tuple[Kind, ...]:
     """The kinds of cards in the shoe, in the order of their ranks."""
-    busts = game.modifier.instant_busts
     alike: dict[tuple[object, ...], str] = {}
     for rank, points, cards in zip(RANKS, game.modifier.points, game.shoe, strict=True):
         if cards:
-            partners = frozenset(r for r in RANKS if {rank + r, r + rank} & busts)
-            same = rank == "A", rank in TENS, points, partners
+            same = rank == "A", rank in TENS, points
             alike[same] = alike.get(same, "") + rank
     return tuple(_kind(game, ranks) for ranks in alike.values())
 
@@ -80,6 +78,7 @@ class Hands:
     total: Ints
     """The best total."""
     soft: Bools
+    """Whether an ace counts 10 more in it."""
     child: Ints
     """(K, H): the hand after one more card of a kind, H when that is bust."""
     levels: tuple[slice, ...]
@@ -102,10 +101,6 @@ class Hands:
         both = combinations_with_replacement(range(len(self.kinds)), 2)
         return [(a, b, int(self.child[b, self.singles[a]])) for a, b in both]
 
-    def twice(self, kind: int) -> int:
-        """Where two cards of a kind are."""
-        return int(self.child[kind, self.singles[kind]])
-
 
 def hands_of(game: Game, kinds: tuple[Kind, ...]) -> Hands:
     """All hands of these kinds that the shoe can give and that are not bust."""
@@ -123,7 +118,7 @@ def hands_of(game: Game, kinds: tuple[Kind, ...]) -> Hands:
     order = np.lexsort((radix @ counts, hard))
     counts, hard = counts[:, order], hard[order]
     rising = np.array([kind.rises for kind in kinds])
-    soft = (counts[rising] > 0).any(axis=0) & (hard + 10 <= limit)
+    raised = np.minimum(counts[rising].sum(axis=0), (limit - hard) // 10)
     ones = np.eye(len(kinds), dtype=np.int64)[:, :, None]
     edges = np.searchsorted(hard, np.arange(limit + 2))
     return Hands(
@@ -131,8 +126,8 @@ def hands_of(game: Game, kinds: tuple[Kind, ...]) -> Hands:
         limit=limit,
         counts=counts,
         size=counts.sum(axis=0),
-        total=hard + 10 * soft,
-        soft=soft,
+        total=hard + 10 * raised,
+        soft=raised > 0,
         child=_children(counts, radix, most),
         levels=tuple(slice(*pair) for pair in pairwise(edges)),
         singles=np.array([np.flatnonzero((counts == one).all(axis=0))[0] for one in ones]),

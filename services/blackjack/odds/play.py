@@ -2,20 +2,24 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
+from services.blackjack.odds.deals import Deal
 from services.blackjack.odds.facing import Facing, Policy, best_later, value_later
-from services.blackjack.odds.game import Game
 from services.blackjack.odds.hands import Bools, Floats
-from services.blackjack.odds.split import split_value, splittable
+from services.blackjack.odds.split import Splits
+
+MOST_ROUNDS: Final = 12
+"""Three or four are enough for every game that was tried."""
 
 
 @dataclass(frozen=True)
 class Moves:
     """What each move is worth against one upcard, in bets, when all later play is as the policy's.
 
-    By the place of the hand; `split` by kind, nan where there is no such pair.
+    By the place of the hand; `split` (K, K) by the two kinds, nan where they are no pair.
     """
 
     stand: Floats
@@ -38,14 +42,13 @@ class Against:
     @cached_property
     def value(self) -> float:
         """Bets won a round with this upcard: over all deals, their chance times their value."""
-        facing, value = self.facing, 0.0
+        facing, value, ways = self.facing, 0.0, 0
         for first, second, two in facing.hands.pairs():
-            of_second = facing.shoe[second] - (first == second)
-            ways = facing.shoe[first] * of_second * (1 + (first != second))
-            if ways > 0:
-                value += ways * _deal(self, first, second, two)
-        cards = facing.shoe.sum()
-        return float(value / (cards * (cards - 1)))
+            deal = facing.deals[first, second]
+            if deal.ways:
+                value += _dealt(self, first, second, two, deal)
+                ways += deal.ways
+        return value / ways
 
 
 def chance_of(facing: Facing) -> float:
@@ -60,9 +63,22 @@ def best_by_composition(facing: Facing) -> Against:
     two_cards, later = (hands.size == 2) & ~facing.closed, value[:-1]
     double = (facing.double > later) & two_cards & game.double
     surrender = two_cards & (surrendered(facing) > np.where(double, facing.double, later))
-    whole = Policy(hit, double, surrender, np.zeros(len(hands.kinds), dtype=bool), insure=True)
-    played = Against(facing, whole, moves_of(facing, whole, value), value)
-    return replace(played, policy=replace(whole, split=better_split(played)))
+    unsplit = np.zeros((len(hands.kinds), len(hands.kinds)), dtype=bool)
+    whole = Policy(hit, double, surrender, unsplit, insure=True)
+    return _well_split(Against(facing, whole, moves_of(facing, whole, value), value))
+
+
+def _well_split(played: Against) -> Against:
+    """The same with the best splits. Only with pairs of two kinds one split depends on another."""
+    for _ in range(MOST_ROUNDS):
+        split = better_split(played)
+        if np.array_equal(split, played.policy.split):
+            break
+        policy, moves = replace(played.policy, split=split), played.moves
+        if np.isfinite(moves.split).sum() > np.isfinite(moves.split.diagonal()).sum():
+            moves = moves_of(played.facing, policy, played.later)
+        played = replace(played, policy=policy, moves=moves)
+    return played
 
 
 def as_played(facing: Facing, policy: Policy) -> Against:
@@ -72,11 +88,12 @@ def as_played(facing: Facing, policy: Policy) -> Against:
 
 
 def better_split(played: Against) -> Bools:
-    """(K,): whether splitting two cards of a kind is worth more than playing them as they are."""
+    """(K, K): whether splitting two cards is worth more than playing them as they are."""
     hands, policy, moves = played.facing.hands, played.policy, played.moves
     whole = np.where(policy.double, moves.double, played.later[:-1])
     whole = np.append(np.where(policy.surrender, moves.surrender, whole), np.nan)
-    return np.array([bool(s > whole[hands.twice(kind)]) for kind, s in enumerate(moves.split)])
+    better: Bools = moves.split > whole[hands.child[:, hands.singles]]
+    return better
 
 
 def surrendered(facing: Facing) -> Floats:
@@ -90,10 +107,10 @@ def surrendered(facing: Facing) -> Floats:
 def moves_of(facing: Facing, policy: Policy, later: Floats) -> Moves:
     """What the moves are worth; `later` (H + 1,) is each hand's value under the policy."""
     hands = facing.hands
-    split = np.full(len(hands.kinds), np.nan)
-    for kind in range(len(hands.kinds)):
-        if splittable(facing.game, hands.kinds, kind, facing.upcard) > 0:
-            split[kind] = split_value(facing, policy, kind)
+    split = np.full((len(hands.kinds), len(hands.kinds)), np.nan)
+    splits = Splits(facing, policy)
+    for first, second in facing.deals:
+        split[first, second] = split[second, first] = splits.value(first, second)
     return Moves(
         stand=facing.stand[:-1],
         hit=facing.with_a_card(facing.chances, facing.all, later),
@@ -109,18 +126,29 @@ def is_natural(facing: Facing, first: int, second: int) -> bool:
     return any(kind.is_ace for kind in cards) and any(kind.is_ten for kind in cards)
 
 
-def _deal(played: Against, first: int, second: int, two: int) -> float:
-    """What two cards are worth before anybody has acted; `two` is the place of the hand."""
+def _dealt(played: Against, first: int, second: int, two: int, deal: Deal) -> float:
+    """What two cards are worth before anybody has acted, times their ways; `two` is their place."""
     facing, game = played.facing, played.facing.game
     natural = facing.natural_behind(first, second)
-    worth = _insurance(played, natural)
+    insurance = _insurance(played, natural)
     if is_natural(facing, first, second):
-        return worth + game.natural_pays * (1 - natural)
-    names = facing.hands.kinds[first].name, facing.hands.kinds[second].name
+        return deal.ways * (insurance + game.natural_pays * (1 - natural))
     taken = natural if game.peek else 0.0
-    if _busts_at_once(game, *names) or two == facing.hands.number:
-        return worth - taken - (0.0 if game.modifier.bust_pushes else 1 - taken)
-    return worth - taken + _decided(played, first, second, two)
+    bust = -taken - (0.0 if game.modifier.bust_pushes else 1 - taken)
+    value = deal.busts * (bust + insurance * _insures_without_a_turn(facing))
+    if deal.plays:
+        may_insure = _insures_without_a_turn(facing) or not facing.closed[two]
+        whole = deal.plays - deal.pairs.total() * bool(played.policy.split[first, second])
+        value += deal.plays * (insurance * may_insure - taken)
+        value += whole * _unsplit(played, two)
+        if whole < deal.plays:
+            value += (deal.plays - whole) * float(played.moves.split[first, second])
+    return value
+
+
+def _insures_without_a_turn(facing: Facing) -> bool:
+    """Insurance is bought before the peek; where there is none, by a hand whose turn it is."""
+    return facing.game.peek
 
 
 def _insurance(played: Against, natural: float) -> float:
@@ -130,18 +158,9 @@ def _insurance(played: Against, natural: float) -> float:
     return played.facing.game.insurance_price * (3 * natural - 1) if bought else 0.0
 
 
-def _busts_at_once(game: Game, first: str, second: str) -> bool:
-    return bool({first + second, second + first} & game.modifier.instant_busts)
-
-
-def _decided(played: Against, first: int, second: int, two: int) -> float:
+def _unsplit(played: Against, two: int) -> float:
     """What the policy's first move is worth, where a peeked natural counts nothing."""
-    facing, policy, moves = played.facing, played.policy, played.moves
-    value = float(moves.double[two] if policy.double[two] else played.later[two])
+    policy, moves = played.policy, played.moves
     if policy.surrender[two]:
-        value = float(moves.surrender[two])
-    if first == second and policy.split[first]:
-        pair = splittable(facing.game, facing.hands.kinds, first, facing.upcard)
-        if pair > 0:
-            value += pair * (float(moves.split[first]) - value)
-    return value
+        return float(moves.surrender[two])
+    return float(moves.double[two] if policy.double[two] else played.later[two])

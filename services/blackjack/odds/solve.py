@@ -48,8 +48,10 @@ def _looked_up(against: Against, cards: str, upcard: str) -> Hand:
     counts = np.bincount(kinds, minlength=len(hands.kinds))
     place = hands.place(counts)
     in_the_shoe = bool((counts <= facing.shoe).all())
-    natural = len(kinds) == 2 and is_natural(facing, *kinds)
-    if place == hands.number or len(kinds) < 2 or natural or not in_the_shoe:
+    undealt = len(kinds) == 2 and (
+        is_natural(facing, *kinds) or facing.game.modifier.busts_at_once(*cards)
+    )
+    if place == hands.number or len(kinds) < 2 or undealt or not in_the_shoe:
         raise NoSuchHand(f"{cards} against {upcard} is bust, a natural or not in the shoe.")
     return _figures(against, place, "".join(hands.kinds[kind].name for kind in kinds))
 
@@ -102,9 +104,8 @@ def odds_of(solution: Solution) -> Odds:
             _figures(against, two, names[first] + names[second])
             for against in solution.by_composition
             for first, second, two in solution.hands.pairs()
-            if two < solution.hands.number
+            if against.facing.deals[first, second].plays > 0
             and not is_natural(against.facing, first, second)
-            and against.facing.shoe[first] * (against.facing.shoe[second] - (first == second)) > 0
         ],
     )
 
@@ -137,18 +138,17 @@ def _figures(against: Against, place: int, cards: str) -> Hand:
     if not facing.closed[place]:
         worth["hit"] = moves.hit[place]
         if len(cards) == 2:
-            worth |= _first_moves(against, place, cards)
+            worth |= _first_moves(against, place)
     alive = facing.chances.alive[place]
     given = {move: float(value / alive) for move, value in worth.items() if np.isfinite(value)}
     best = max(given, key=given.__getitem__)
     return Hand(cards, facing.hands.kinds[facing.upcard].name, best, **given)
 
 
-def _first_moves(against: Against, place: int, cards: str) -> dict[str, float]:
+def _first_moves(against: Against, place: int) -> dict[str, float]:
     facing, moves = against.facing, against.moves
     first = {"surrender": moves.surrender[place]}
     if facing.game.double:
         first["double_down"] = moves.double[place]
-    if cards[0] == cards[1]:
-        first["split"] = moves.split[int(np.argmax(facing.hands.counts[:, place]))]
-    return first
+    two = np.flatnonzero(facing.hands.counts[:, place])
+    return first | {"split": moves.split[two[0], two[-1]]}

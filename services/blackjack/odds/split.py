@@ -1,153 +1,184 @@
 """A split pair, exactly, when each hand is played by its own cards alone.
 
-Then the value of a split is the sum of its hands' values, and any hand is as good as the first:
-which cards the others got does not matter, only how many more cards of the pair are gone. What is
-known of the others' second cards, that they were *not* of the pair, is inclusion and exclusion:
+Then the value of a split is the sum of its hands' values, and it does not matter when a hand gets
+its cards, only which further cards are known to be gone. What is known of the other hands' second
+cards, that they were *not* such that they were split again, is inclusion and exclusion:
 
-    E(0, j)  a hand that starts with one card of the pair when j further ones are gone
-    N(0, j)  the same, but 0 when its second card is of the pair
-    q(j)     how likely the next card is of the pair
-    X(m, j)  X(0, j), but 0 when one of m other hands had a second card of the pair:
-             X(m − 1, j) − q(j) · X(m − 1, j + 1)
+    E(a, g)     a hand that starts with a card of kind a when the cards g are gone
+    N(a, g)     the same, but 0 when its second card is one to split again on
+    q(c, g)     how likely the next card is one of the pair's, of kind c
+    X(m, b, g)  X(m, g), but 0 when another hand, which starts with b, got one to split again on:
+                X(m, g) − Σ q(c, g) · X(m, g + c), for all such c
+
+Two cards of a pair have different kinds when a modifier has changed what one of them counts.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
-from services.blackjack.domain.cards import RANKS
+from services.blackjack.odds.deals import Group
 from services.blackjack.odds.facing import Facing, Policy
-from services.blackjack.odds.game import Game
-from services.blackjack.odds.hands import Bools, Ints, Kind
+from services.blackjack.odds.hands import Bools, Floats, Ints
+
+Firsts: TypeAlias = tuple[int, ...]
+"""The kinds of the first cards of some hands."""
+Gone: TypeAlias = tuple[int, ...]
+"""(K,): how many cards of each kind have left the shoe, beside those of the hand itself."""
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Cards that may be split when two of them meet, as many as `cards` before the upcard.
+class Splits:
+    """What splits are worth against one upcard, when all hands are played by one policy."""
 
-    `ways` is in how many ways the deal makes this pair; `facing_itself`: the upcard is one too.
-    """
+    def __init__(self, facing: Facing, policy: Policy) -> None:
+        self._facing, self._policy = facing, policy
+        self._one_hand = lru_cache(maxsize=None)(self._of_one_hand)
 
-    cards: int
-    facing_itself: bool
-    ways: int
+    def value(self, first: int, second: int) -> float:
+        """What splitting two kinds is worth, in bets, all hands that come of it together; nan when
+        they are never a pair. Others are split again as the policy says."""
+        pairs = self._facing.deals[first, second].pairs
+        if not pairs:
+            return np.nan
+        splits = self._policy.split.copy()
+        splits[first, second] = splits[second, first] = True
+        orders = {(first, second), (second, first)}
+        worth = 0.0
+        for group, ways in pairs.items():
+            split = _Split(self, group, self._again(splits, group))
+            worth += ways * sum(split.value(order) for order in orders) / len(orders)
+        return worth / pairs.total()
 
+    def limit(self, kind: int) -> int:
+        """How many hands may come of a card of a kind."""
+        game = self._facing.game
+        return game.hands_of_aces if self._facing.hands.kinds[kind].is_ace else game.hands
 
-def pairs(game: Game, kinds: tuple[Kind, ...], kind: int, upcard: int) -> Iterator[Pair]:
-    """The pairs that two cards of a kind may be, for an upcard of some kind."""
-    for cards in _pair_sizes(game, kinds[kind]):
-        ordered = cards * (cards - 1)
-        if kind != upcard:
-            yield Pair(cards, False, ordered * kinds[upcard].cards)
-        else:
-            yield Pair(cards, True, ordered * (cards - 2))
-            yield Pair(cards, False, ordered * (kinds[kind].cards - cards))
+    def cards(self) -> float:
+        """How many cards the shoe has before the hands are dealt."""
+        return float(self._facing.shoe.sum())
 
+    def one_hand(self, kind: int, gone: Gone) -> tuple[float, Floats]:
+        """What one hand is worth that starts with a card of a kind.
 
-def splittable(game: Game, kinds: tuple[Kind, ...], kind: int, upcard: int) -> float:
-    """How likely two cards of a kind are a pair."""
-    cards = kinds[kind].cards
-    left = cards - 2 if kind == upcard else kinds[upcard].cards
-    ways = cards * (cards - 1) * left
-    return sum(pair.ways for pair in pairs(game, kinds, kind, upcard)) / ways if ways > 0 else 0.0
+        The second figure, (K,), is for each second card, when that is not split again.
+        """
+        return self._one_hand(kind, gone)
 
+    def _again(self, splits: Bools, group: Group) -> list[list[int]]:
+        """For each kind, the kinds of second cards on which a hand is split again."""
+        hands = self._facing.hands
+        may = np.append(~self._facing.closed, False)[hands.child[:, hands.singles]]
+        both = splits & may & (np.array(group) > 0)
+        return [[int(kind) for kind in np.flatnonzero(row)] for row in both]
 
-def split_value(facing: Facing, policy: Policy, kind: int) -> float:
-    """What splitting two cards of a kind is worth, in bets, all hands that come of it together."""
-    game, kinds = facing.game, facing.hands.kinds
-    limit = game.hands_of_aces if kinds[kind].is_ace else game.hands
-    hands = [_one_hand(facing, policy, kind, gone) for gone in range(1, 2 * limit - 2)]
-    possible = [pair for pair in pairs(game, kinds, kind, facing.upcard) if pair.ways > 0]
-    if not possible:
-        return 0.0
-    worth = [pair.ways * _all_hands(facing, pair, hands, limit) for pair in possible]
-    return sum(worth) / sum(pair.ways for pair in possible)
-
-
-def _pair_sizes(game: Game, kind: Kind) -> list[int]:
-    if game.split == "none":
-        return []
-    if game.split == "same_value":
-        return [kind.cards]
-    return [game.shoe[RANKS.index(rank)] for rank in kind.ranks]
-
-
-def _all_hands(facing: Facing, pair: Pair, hands: list[tuple[float, float]], limit: int) -> float:
-    """The sum over all hands. `hands[j - 1]`: E(0, j), and what two cards of the pair are worth."""
-    cards = float(facing.shoe.sum())
-    of_the_pair = pair.cards - pair.facing_itself
-
-    def next_is_one(gone: int) -> float:
-        return max(of_the_pair - 1 - gone, 0) / max(cards - 1 - gone, 1)
-
-    def worth(excluded: int, gone: int, own: bool) -> float:
-        """E(excluded, gone); with `own` N(excluded, gone)."""
-        if excluded:
-            more = next_is_one(gone) * worth(excluded - 1, gone + 1, own)
-            return worth(excluded - 1, gone, own) - more
-        any_card, another = hands[gone - 1]
-        return any_card - next_is_one(gone) * another if own else any_card
-
-    value = 0.0
-    for (number, waiting), orders in _histories(limit).items():
-        closed, gone = number - waiting, number - 1
-        way = orders * prod(next_is_one(drawn) for drawn in range(1, number - 1))
-        value += way * waiting * worth(closed, gone, False) if waiting else 0.0
-        value += way * closed * worth(closed - 1, gone, True) if closed else 0.0
-    return value
+    def _of_one_hand(self, kind: int, gone: Gone) -> tuple[float, Floats]:
+        facing = self._facing
+        hands, game, policy = facing.hands, facing.game, self._policy
+        start = int(hands.singles[kind])
+        doubles = policy.double & (hands.size == 2) & game.double & game.double_after_split
+        hits = policy.hit & ~facing.closed
+        if hands.kinds[kind].is_ace:
+            doubles, hits = np.zeros_like(doubles), np.zeros_like(hits)
+        doubles = doubles & ~facing.closed
+        goes_on = hits | doubles
+        rows = _reached(facing, start, goes_on)
+        ends = np.concatenate((rows[~goes_on[rows]], hands.child[:, rows[doubles[rows]]].ravel()))
+        stand = facing.standing(np.unique(ends[ends < hands.number]), gone)
+        chances, value = facing.before(rows, gone), np.zeros(hands.number + 1)
+        edges = np.searchsorted(rows, [level.start for level in hands.levels] + [hands.number])
+        for begin, end in reversed(list(pairwise(edges))):
+            if begin < end:
+                level, some = rows[begin:end], chances.of(slice(begin, end))
+                taken = facing.with_a_card(some, level, value)
+                value[level] = np.where(hits[level], taken, stand[level])
+                if (double := doubles[level]).any():
+                    twice = 2 * facing.with_a_card(some, level, stand)
+                    value[level] = np.where(double, twice, value[level])
+        first = facing.before(np.array([start]), gone)
+        any_card = facing.with_a_card(first, np.array([start]), value)[0]
+        return float(any_card), value[hands.child[:, start]]
 
 
-def _histories(limit: int) -> Counter[tuple[int, int]]:
-    """In how many orders of second cards a split ends with (hands, hands that wait for any card).
+class _Split:
+    """Splits of one group of cards. `again`: for each kind, what it is split again on."""
 
-    A second card of the pair makes one hand more, until there are as many as may be.
-    """
-    found: Counter[tuple[int, int]] = Counter()
+    def __init__(self, splits: Splits, group: Group, again: list[list[int]]) -> None:
+        self._splits, self._group, self._again = splits, group, again
+        self._cards = splits.cards()
 
-    def go_on(hands: int, waiting: int) -> None:
-        if hands == limit or not waiting:
-            found[hands, waiting] += 1
-        else:
-            go_on(hands + 1, waiting + 1)
-            go_on(hands, waiting - 1)
+    def value(self, two: Firsts) -> float:
+        """The sum over all hands that come of these two cards."""
+        value = 0.0
+        for (waiting, closed), chance in self._endings(two).items():
+            firsts = self._gone(*waiting, *closed)
+            for kind, number in Counter(waiting).items():
+                gone = _without(firsts, kind)
+                value += chance * number * self._worth(kind, closed, gone, own=False)
+            for kind, number in Counter(closed).items():
+                others = list(closed)
+                others.remove(kind)
+                gone = _without(firsts, kind)
+                value += chance * number * self._worth(kind, tuple(others), gone, own=True)
+        return value
 
-    go_on(2, 2)
-    return found
+    def _endings(self, two: Firsts) -> dict[tuple[Firsts, Firsts], float]:
+        """How a split may end, with the chance of the cards that it was split again on: the hands
+        that wait for any second card, and those whose second card made no further hand.
+
+        The hands get their second cards in order, until there are as many hands as may be.
+        """
+        found: dict[tuple[Firsts, Firsts], float] = {}
+        limit = self._splits.limit(two[0])
+
+        def go_on(waiting: Firsts, closed: Firsts, chance: float) -> None:
+            if len(waiting) + len(closed) == limit or not waiting:
+                ending = tuple(sorted(waiting)), tuple(sorted(closed))
+                found[ending] = found.get(ending, 0.0) + chance
+                return
+            first, *others = waiting
+            go_on(tuple(others), (*closed, first), chance)
+            for kind in self._again[first]:
+                if next_is := self._next_is(kind, self._gone(*waiting, *closed)):
+                    go_on((first, kind, *others), closed, chance * next_is)
+
+        go_on(two, (), 1.0)
+        return found
+
+    def _worth(self, kind: int, closed: Firsts, gone: Gone, *, own: bool) -> float:
+        """X of a hand and other ones that are closed; with `own` it is closed itself."""
+        if closed:
+            first, *others = closed
+            worth = self._worth(kind, tuple(others), gone, own=own)
+            for card in self._again[first]:
+                if next_is := self._next_is(card, _with(gone, kind)):
+                    more = self._worth(kind, tuple(others), _with(gone, card), own=own)
+                    worth -= next_is * more
+            return worth
+        any_card, seconds = self._splits.one_hand(kind, gone)
+        if not own:
+            return any_card
+        seen = _with(gone, kind)
+        again = self._again[kind]
+        return any_card - sum(self._next_is(card, seen) * float(seconds[card]) for card in again)
+
+    def _next_is(self, kind: int, seen: Gone) -> float:
+        """How likely the next card is one of the group's, of this kind."""
+        return max(self._group[kind] - seen[kind], 0) / max(self._cards - sum(seen), 1)
+
+    def _gone(self, *kinds: int) -> Gone:
+        return tuple(kinds.count(kind) for kind in range(len(self._group)))
 
 
-def _one_hand(facing: Facing, policy: Policy, kind: int, gone: int) -> tuple[float, float]:
-    """What one hand is worth that starts with a card of a kind when `gone` further ones have left.
+def _with(gone: Gone, kind: int, more: int = 1) -> Gone:
+    return (*gone[:kind], gone[kind] + more, *gone[kind + 1 :])
 
-    The second figure is for a second card of the same kind that is not split again.
-    """
-    hands, game = facing.hands, facing.game
-    start = int(hands.singles[kind])
-    doubles = policy.double & (hands.size == 2) & game.double & game.double_after_split
-    hits = policy.hit & ~facing.closed
-    if hands.kinds[kind].is_ace:
-        doubles, hits = np.zeros_like(doubles), np.zeros_like(hits)
-    doubles = doubles & ~facing.closed
-    goes_on = hits | doubles
-    rows = _reached(facing, start, goes_on)
-    ends = np.concatenate((rows[~goes_on[rows]], hands.child[:, rows[doubles[rows]]].ravel()))
-    stand = facing.standing(np.unique(ends[ends < hands.number]), kind, gone)
-    chances, value = facing.before(rows, kind, gone), np.zeros(hands.number + 1)
-    edges = np.searchsorted(rows, [level.start for level in hands.levels] + [hands.number])
-    for begin, end in reversed(list(pairwise(edges))):
-        if begin < end:
-            level, some = rows[begin:end], chances.of(slice(begin, end))
-            taken = facing.with_a_card(some, level, value)
-            value[level] = np.where(hits[level], taken, stand[level])
-            if (double := doubles[level]).any():
-                twice = 2 * facing.with_a_card(some, level, stand)
-                value[level] = np.where(double, twice, value[level])
-    first = facing.before(np.array([start]), kind, gone)
-    any_card = facing.with_a_card(first, np.array([start]), value)[0]
-    return float(any_card), float(value[hands.twice(kind)])
+
+def _without(gone: Gone, kind: int) -> Gone:
+    return _with(gone, kind, -1)
 
 
 def _reached(facing: Facing, start: int, goes_on: Bools) -> Ints:

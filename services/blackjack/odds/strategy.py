@@ -7,7 +7,7 @@ import numpy as np
 
 from services.blackjack.odds.facing import Facing, Policy
 from services.blackjack.odds.figures import CODES, Row, Strategy
-from services.blackjack.odds.hands import Kind
+from services.blackjack.odds.hands import Bools, Kind
 from services.blackjack.odds.play import Against
 from services.blackjack.odds.rejections import StrategyIncomplete
 
@@ -16,9 +16,9 @@ _CODE_OF: Final = {plan: code for code, plan in CODES.items()}
 
 def strategy_of(played: Sequence[Against]) -> Strategy:
     """The table that policies by total follow, one for each upcard."""
-    kinds = played[0].facing.hands.kinds
-    columns = sorted(played, key=lambda against: against.facing.upcard or len(kinds))
     hands = played[0].facing.hands
+    kinds = hands.kinds
+    columns = sorted(played, key=lambda against: against.facing.upcard or len(kinds))
     decided = ~played[0].facing.closed & (hands.size > 1)
 
     def rows(soft: bool) -> dict[int, Row]:
@@ -30,9 +30,9 @@ def strategy_of(played: Sequence[Against]) -> Strategy:
         hard=rows(soft=False),
         soft=rows(soft=True),
         pairs={
-            card.name: tuple("P" if column.policy.split[kind] else "-" for column in columns)
-            for kind, card in enumerate(kinds)
-            if any(not np.isnan(column.moves.split[kind]) for column in columns)
+            _name(kinds, *two): tuple("P" if c.policy.split[two] else "-" for c in columns)
+            for two in columns[0].facing.deals
+            if any(not np.isnan(column.moves.split[two]) for column in columns)
         },
     )
 
@@ -65,15 +65,25 @@ def policy_of(strategy: Strategy, facing: Facing) -> Policy:
         hit=plan[0] & ~facing.closed,
         double=plan[1] & two_cards & game.double,
         surrender=plan[2] & two_cards & (game.surrender_refund is not None),
-        split=np.array([_splits(strategy, facing, kind, column) for kind in kinds]),
+        split=_splits(strategy, facing, column),
     )
 
 
-def _splits(strategy: Strategy, facing: Facing, kind: Kind, column: int) -> bool:
-    if facing.game.split == "none" or kind.cards < 2:
-        return False
-    row = strategy.pairs.get(kind.name, ())
-    return _cell(row, column, ("P", "-").__contains__, f"a pair of {kind.name}") == "P"
+def _splits(strategy: Strategy, facing: Facing, column: int) -> Bools:
+    kinds = facing.hands.kinds
+    splits = np.zeros((len(kinds), len(kinds)), dtype=bool)
+    for (first, second), deal in facing.deals.items():
+        if deal.pairs:
+            name = _name(kinds, first, second)
+            row = strategy.pairs.get(name, ())
+            code = _cell(row, column, ("P", "-").__contains__, f"a pair of {name}")
+            splits[first, second] = splits[second, first] = code == "P"
+    return splits
+
+
+def _name(kinds: Sequence[Kind], first: int, second: int) -> str:
+    """`T` for two of a kind, `TK` when a modifier has made one of them another."""
+    return kinds[first].name + kinds[second].name * (first != second)
 
 
 def _column(strategy: Strategy, upcard: Kind) -> int:

@@ -5,23 +5,19 @@ decision under the table as it stands; a better table changes that, until nothin
 """
 
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
 from services.blackjack.odds.facing import Facing, Policy
 from services.blackjack.odds.hands import Bools, Floats, Ints
 from services.blackjack.odds.play import (
+    MOST_ROUNDS,
     Against,
     as_played,
     better_split,
     is_natural,
     surrendered,
 )
-from services.blackjack.odds.split import splittable
-
-MOST_ROUNDS: Final = 12
-"""Three or four are enough for every game that was tried."""
 
 
 def cells_of(facing: Facing) -> Ints:
@@ -116,18 +112,16 @@ def _or_anyhow(weights: Floats, cells: Ints, anyhow: Floats) -> Floats:
 
 def _never(facing: Facing) -> Policy:
     nothing = np.zeros(facing.hands.number, dtype=bool)
-    return Policy(~facing.closed, nothing, nothing, np.zeros(len(facing.hands.kinds), dtype=bool))
+    kinds = len(facing.hands.kinds)
+    return Policy(~facing.closed, nothing, nothing, np.zeros((kinds, kinds), dtype=bool))
 
 
 def _two_cards(facing: Facing, policy: Policy) -> Floats:
-    """(H,): how likely two cards are dealt that are neither a natural nor split."""
-    hands, cards = facing.hands, facing.shoe.sum()
-    dealt = np.zeros(hands.number + 1)
-    for first, second, two in hands.pairs():
+    """(H,): how likely two cards are dealt that are neither a natural, bust at once nor split."""
+    dealt = np.zeros(facing.hands.number + 1)
+    for first, second, two in facing.hands.pairs():
         if not is_natural(facing, first, second):
-            of_second = facing.shoe[second] - (first == second)
-            dealt[two] = facing.shoe[first] * of_second * (1 + (first != second))
-        if first == second and policy.split[first]:
-            dealt[two] *= 1 - splittable(facing.game, hands.kinds, first, facing.upcard)
-    result: Floats = np.maximum(dealt[:-1], 0.0) / (cards * (cards - 1))
+            deal = facing.deals[first, second]
+            dealt[two] = deal.plays - deal.pairs.total() * bool(policy.split[first, second])
+    result: Floats = dealt[:-1] / sum(deal.ways for deal in facing.deals.values())
     return result
