@@ -6,6 +6,7 @@
 PINS    := deploy/requirements.txt
 DEV     := deploy/requirements-dev.txt
 UV_PINS := deploy/requirements-uv.txt
+IMAGE   := deploy/requirements-image.txt
 BIN     := .venv/bin
 UV      := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip
 PIN      = UV_CUSTOM_COMPILE_COMMAND='make pins' $(UV) compile -q --universal --generate-hashes $(ARGS)
@@ -64,6 +65,7 @@ pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrad
 	@$(PIN) pyproject.toml --extra local -o $(PINS)
 	@$(PIN) pyproject.toml --extra local --group dev -o $(DEV)
 	@$(PIN) --group setup -o $(UV_PINS)
+	@$(PIN) pyproject.toml --constraint $(PINS) -o $(IMAGE)
 
 .PHONY: clean
 clean:  ## Remove the virtual environment and all caches; data and keys in .croupier stay
