@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from tests.api.croupier import PATIENCE_SECONDS, House
+from tests.conftest import not_here
 from tests.containers.stack import IMAGE, POSTGRES, VALKEY, Stack
 
 ROOT = Path(__file__).parents[2]
@@ -29,9 +30,7 @@ def engine() -> None:
     """Skips, or fails, where no Docker engine answers."""
     if shutil.which("docker") and docker("version", check=False).returncode == 0:
         return
-    if os.environ.get("CROUPIER_CONTAINERS") == "required":
-        pytest.fail("CROUPIER_CONTAINERS=required, but no Docker engine answers.")
-    pytest.skip("No Docker engine answers.")
+    not_here("Docker engine that answers")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from shared.local.process import until
+from tests.conftest import not_here
 from tests.containers.conftest import BASE, ROOT, docker
 
 Compose = Callable[..., str]
@@ -30,7 +31,7 @@ def compose(image: str, address: str) -> Iterator[Compose]:
     plugin = docker("compose", "version", check=False).returncode == 0
     command = ["docker", "compose"] if plugin else ["docker-compose"]
     if not shutil.which(command[0]):
-        pytest.skip("There is no docker compose.")
+        not_here("docker compose")
     command += ["-p", f"croupier-{secrets.token_hex(4)}", "-f", "deploy/compose.yaml"]
     told = {"CROUPIER_IMAGE": image, "BASE_IMAGE": BASE}
     environment = os.environ | told | {"CROUPIER_PORT": address.rpartition(":")[2]}
