@@ -15,17 +15,22 @@ from psycopg import OperationalError
 from redis.asyncio import Redis
 
 from services.audit import api as audit_api
-from services.audit.application import Auditor
+from services.audit.application.rounds import Auditor
 from services.blackjack.api import commands as play_api
+from services.blackjack.api import computers as computers_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
 from services.blackjack.api import odds as odds_api
+from services.blackjack.api import returns as returns_api
+from services.blackjack.api import rulesets as rulesets_api
 from services.blackjack.api import tables as tables_api
+from services.blackjack.application.computers import announced_to
 from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.reading import Reading, table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
+from services.blackjack.projections.curves import Curves
 from services.blackjack.projections.hands import Hands
 from services.blackjack.projections.returns import Returns
 from services.blackjack.projections.rounds import Rounds
@@ -86,8 +91,11 @@ class Health(Struct, frozen=True):
 
 
 _PUBLISHED: Final[dict[str, Any]] = {
+    **rulesets_api.PUBLISHED,
+    **returns_api.PUBLISHED,
     **tables_api.PUBLISHED,
     **many_api.PUBLISHED,
+    **computers_api.PUBLISHED,
     **history_api.PUBLISHED,
     **odds_api.PUBLISHED,
     **ledger_api.PUBLISHED,
@@ -116,7 +124,8 @@ class Service:
         self.keys = Keys(self.store.readers)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
-        self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
+        ask = announced_to(self.wakeups)
+        self.tables = Tables(self.store, self.batcher, codec, shoes, _now, ask)
         self.ledger = Ledger(self.batcher, codec, _now)
         self.reads = ReplicaStore(self.store, settings.replica_url)
         self.past = Reading(self.reads, codec)
@@ -125,6 +134,7 @@ class Service:
         views = self.store.readers, self.checkpoints
         self.listed, self.rounds = TableList(*views), Rounds(*views)
         self.hands, self.runs, self.returns = Hands(*views), RunList(*views), Returns(*views)
+        self.curves = Curves(*views)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.odds = OddsDesk()
         self.draining = False
@@ -221,13 +231,17 @@ def create_app(settings: Settings) -> FastAPI:
 def _entrances(service: Service) -> Iterator[Entrance]:
     """The routes that record, those first that are used most."""
     yield from play_api.entrances(service.tables, service.settings.most_commands)
+    yield from rulesets_api.entrances(service.tables.rulesets)
     yield from ledger_api.entrances(service.ledger, service.books)
 
 
 def _routers(service: Service) -> Iterator[APIRouter]:
     """The routes of every context that read."""
+    rulesets = service.tables.rulesets
+    yield rulesets_api.routes(rulesets)
     yield tables_api.routes(service.tables, service.past, service.listed, service.rounds)
-    yield odds_api.routes(service.odds)
+    yield odds_api.routes(rulesets, service.odds)
+    yield returns_api.routes(service.tables, service.curves, service.odds)
     yield history_api.routes(service.rounds, service.hands, service.runs, service.returns)
     yield ledger_api.routes(service.books)
     yield audit_api.routes(Auditor(service.past, service.rounds))

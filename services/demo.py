@@ -11,7 +11,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from services.audit.application import FeedRecord, from_feed
+from services.audit.application.feed import FeedRecord, from_feed
 from services.audit.domain.verify import Report, Verifier
 from services.blackjack.domain.cards import POINTS
 from services.blackjack.domain.moves import Move

@@ -12,14 +12,24 @@ from typing import Final, TypeAlias
 from redis.asyncio import Redis
 
 from services.blackjack.application.clocks import Clocks
+from services.blackjack.application.computers import (
+    BestTables,
+    Computers,
+    announced_to,
+    calls_of,
+)
+from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
 from services.blackjack.projections import ALL as PROJECTIONS
+from services.blackjack.projections.curves import Curves
+from services.blackjack.projections.monitor import Monitor
 from services.blackjack.projections.plays import Plays
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.settings import Settings
 from shared.eventstore.batcher import Batcher
+from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
 from shared.eventstore.partitions import keep_ahead
 from shared.eventstore.postgres import PostgresStore
@@ -36,6 +46,9 @@ _CLOCK_SECONDS: Final = 0.1
 
 _ROOM_SECONDS: Final = 60.0
 """How often we look for the next partition: filling one takes a quarter of an hour at best."""
+
+_RETURNS_SECONDS: Final = 60.0
+"""How often returns are held against the odds: a round more or less changes little."""
 
 _TROUBLE_SECONDS: Final = 1.0
 """How long a duty that failed is left alone."""
@@ -59,11 +72,20 @@ class Worker:
         self.batcher = Batcher(self.store, clock=_now, on_appended=self.wakeups.announce)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
-        self.tables = Tables(self.store, self.batcher, codec, shoes, _now)
+        ask = announced_to(self.wakeups)
+        self.tables = Tables(self.store, self.batcher, codec, shoes, _now, ask)
         pages = Pages(self.store, Plays(self.store, codec).open)
         self.projector = Projector(pages, PROJECTIONS)
-        self.clocks = Clocks(self.store, self.tables, _now, observe_lateness)
-        self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
+        self.odds = OddsDesk()
+        computers = Computers(self.tables, BestTables.from_desk(self.odds), _now)
+        self.clocks = Clocks(self.store, self.tables, computers, _now, observe_lateness)
+        curves = Curves(self.store.readers, Checkpoints(self.store.readers))
+        self.monitor = Monitor(curves, self.tables.rulesets, self.odds.returns)
+        self.duties: dict[str, Duty] = {
+            "clocks": self._fire,
+            "projections": self._project,
+            "returns": self._monitor,
+        }
         if settings.migration_url:
             self.duties["partitions"] = partial(_make_room, settings.migration_url)
         self._stopping = asyncio.Event()
@@ -79,6 +101,7 @@ class Worker:
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             await stack.enter_async_context(self.projector)
+            stack.push_async_callback(self.odds.close)
             async with asyncio.TaskGroup() as attending:
                 for name, duty in self.duties.items():
                     attending.create_task(self._attend(name, duty))
@@ -96,13 +119,25 @@ class Worker:
             return [house for (house,) in await rows.fetchall()]
 
     async def _fire(self) -> float:
-        """Says that time is out wherever it is, in all houses."""
-        fired = [await self.clocks.fire_due(house) for house in await self.houses()]
-        return 0.0 if any(fired) else _CLOCK_SECONDS
+        """Says that time is out wherever it is, in all houses, and plays for the computers.
+
+        Those are not kept waiting: whoever asks one of them wakes us.
+        """
+        houses = await self.houses()
+        heard = self.wakeups.newest(map(calls_of, houses))
+        fired = [await self.clocks.fire_due(house) for house in houses]
+        if not any(fired):
+            await self.wakeups.wait_for_any(heard, _CLOCK_SECONDS)
+        return 0.0
 
     async def _project(self) -> float:
         """Looks often rather than waits to be woken: what came meanwhile makes a page together."""
         return 0.0 if await self.projector.advance() else _LOOK_AGAIN_SECONDS
+
+    async def _monitor(self) -> float:
+        """Holds what was played against the odds."""
+        await self.monitor.look(await self.houses())
+        return _RETURNS_SECONDS
 
     async def _attend(self, name: str, duty: Duty) -> None:
         while not self._stopping.is_set():

@@ -74,6 +74,17 @@ _VIEW_LAG_SECONDS: Final = Gauge(
     ["view"],
     registry=REGISTRY,
 )
+_RETURN: Final = Gauge(
+    "croupier_return_ratio",
+    "What came back for each chip bet: realised, exact by the best play, and the band's two edges.",
+    ["ruleset", "figure"],
+    registry=REGISTRY,
+)
+_RETURN_ALARMS: Final = Gauge(
+    "croupier_return_alarms",
+    "Games and tables, of all houses, whose return is outside of its band.",
+    registry=REGISTRY,
+)
 ProcessCollector(registry=REGISTRY)
 
 
@@ -106,6 +117,18 @@ def show_lag(lags: Mapping[str, tuple[int, float]]) -> None:
     for view, (events, seconds) in lags.items():
         _VIEW_LAG_EVENTS.labels(view).set(events)
         _VIEW_LAG_SECONDS.labels(view).set(seconds)
+
+
+def show_return(ruleset: str, realised: float, exact: float, low: float, high: float) -> None:
+    """What a published game returned over all houses, beside what was to be expected."""
+    figures = {"realised": realised, "exact": exact, "low": low, "high": high}
+    for figure, value in figures.items():
+        _RETURN.labels(ruleset, figure).set(value)
+
+
+def show_return_alarms(alarms: int) -> None:
+    """So many returns are outside of their bands."""
+    _RETURN_ALARMS.set(alarms)
 
 
 class Watched(NamedTuple):

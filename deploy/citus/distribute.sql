@@ -22,6 +22,7 @@ SELECT create_distributed_table('command_outcome', 'house', colocate_with => 'lo
 SELECT create_distributed_table('deadline', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('event_log', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('posting', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('projected_curve', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_hand', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_return', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_round', 'house', colocate_with => 'log_head');

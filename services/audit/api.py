@@ -6,7 +6,7 @@ import msgspec
 from fastapi import APIRouter, Path, Response
 from msgspec import Struct
 
-from services.audit.application import Auditor
+from services.audit.application.rounds import Auditor
 from services.audit.domain.proof import Proof, RoundNotOver
 from services.audit.domain.recall import Recall
 from services.blackjack.domain.rejections import UnknownRound

@@ -8,7 +8,19 @@ import psycopg
 from rich.console import Console
 from typer import Typer
 
-from services.cli import database, demo, keys, odds, partitions, rebuilding, serving, working
+from services.cli import (
+    database,
+    demo,
+    exporting,
+    keys,
+    odds,
+    partitions,
+    rebuilding,
+    replaying,
+    serving,
+    verifying,
+    working,
+)
 from services.cli.refused import Refused
 from services.settings import WrongSettings
 from shared.local.process import CannotStart
@@ -24,6 +36,9 @@ app.command()(serving.serve)
 app.command()(working.work)
 app.command()(database.migrate)
 app.command()(rebuilding.rebuild)
+app.command()(exporting.export)
+app.command()(verifying.verify)
+app.command()(replaying.replay)
 app.command()(demo.demo)
 app.command()(odds.odds)
 app.add_typer(keys.app, name="keys")

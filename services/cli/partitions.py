@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import psycopg
 from psycopg import errors
@@ -12,9 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from typer import Argument, Exit, Option, Typer
 
-from services.audit.application import CODEC, from_store
+from services.audit.domain.lines import CODEC
 from services.audit.domain.verify import Verifier
 from services.blackjack.application.reading import TABLES, table_stream
+from services.blackjack.application.rulesets import RULESETS, ruleset_stream
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
 from services.settings import Settings
@@ -140,13 +141,13 @@ def _verified(house: str, found: Iterable[tuple[Path, Manifest]], owner: Owner |
             faults.append(f"{file.name} does not continue the file before it.")
         for record in archive.records(file):
             if whole:
-                verifier.read(from_store(record))
+                verifier.read(record)
         position, chain = manifest.last_position, manifest.chain
     for record in archive.remaining(owner, house, position, chain) if owner else ():
         if whole:
-            verifier.read(from_store(record))
+            verifier.read(record)
         position, chain = record.position, record.chain.hex()
-    report = verifier.report()
+    report = verifier.report(cut=owner is None)
     faults += [f"At position {each.position}: {each.what}" for each in report.faults if whole]
     judged = (
         f"{report.rounds:,} rounds judged" if whole else "hashes alone: the beginning is absent"
@@ -171,12 +172,17 @@ def _exported(owner: Owner, partition: Partition, directory: Path) -> Iterator[M
 async def _keep_states(
     settings: Settings, owner: Owner, partition: Partition, leaving: Iterable[Manifest]
 ) -> None:
-    """Every table gets a snapshot from the end of the partition, if it has none from there on."""
+    """What has a state, a table or a game of the house's own, gets a snapshot from the end of the
+    partition, if it has none from there on."""
     async with PostgresStore(settings.owner_url) as store:
-        loader = Loader(store, CODEC, TABLES)
+        loaders: dict[str, Loader[Any]] = {
+            table_stream(""): Loader(store, CODEC, TABLES),
+            ruleset_stream(""): Loader(store, CODEC, RULESETS),
+        }
         for house in (manifest.house for manifest in leaving):
-            for stream, version in archive.stateless(owner, partition, house, table_stream("")):
-                await loader.keep(house, stream, version)
+            for prefix, loader in loaders.items():
+                for stream, version in archive.stateless(owner, partition, house, prefix):
+                    await loader.keep(house, stream, version)
 
 
 def _sealed(owner: Owner, partition: Partition) -> list[str]:

@@ -11,7 +11,7 @@ from shared.eventstore.codec import Codec
 from shared.eventstore.envelope import canonical
 from shared.eventstore.store import Append, Appended
 
-__all__ = ["REGISTRY", "Grant", "Ledger", "Leg", "transfer", "vault_stream"]
+__all__ = ["REGISTRY", "Grant", "Ledger", "Leg", "grant", "transfer", "vault_stream"]
 
 
 class Ledger:

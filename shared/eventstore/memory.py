@@ -120,6 +120,10 @@ class MemoryStore:
     ) -> list[Recorded]:
         return self._house(house).streams.get(stream, [])[after : after + limit]
 
+    async def streams(self, house: str, prefix: str, limit: int) -> list[str]:
+        names = sorted(self._house(house).streams)
+        return [name for name in names if name.startswith(prefix)][:limit]
+
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         return self._house(house).log[after : after + limit]
 

@@ -90,6 +90,10 @@ class PostgresStore:
     ) -> list[Recorded]:
         return await self._stream(Recorded, house, stream, after, limit)
 
+    async def streams(self, house: str, prefix: str, limit: int) -> list[str]:
+        rows = await self._rows(_STREAMS, house, prefix, f"{prefix}\U0010ffff", limit)
+        return [stream for (stream,) in rows]
+
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         return await self._log(Recorded, house, after, limit)
 
@@ -236,6 +240,10 @@ _STREAM: dict[type[Fact], LiteralString] = {
       FROM archived_stream WHERE house = %b AND stream = %b AND version > %b"""
     for kind, (columns, blanks) in _READ.items()
 }
+
+_STREAMS: LiteralString = """
+    SELECT stream FROM stream_head
+     WHERE house = %b AND stream >= %b AND stream < %b ORDER BY stream LIMIT %b"""
 
 _LOG: dict[type[Fact], LiteralString] = {
     kind: f"""

@@ -47,6 +47,9 @@ class Projection(Struct, Generic[Item], frozen=True):
     """How each place of those rows becomes an array."""
     write: LiteralString
     """Takes house, generation, and the rows as arrays: one for each place."""
+    looks: int = 0
+    """How often the statement names house and generation once more after that, to read its table
+    where it is: what it adds to depends on what there is."""
 
     async def apply(
         self, connection: AsyncConnection[Any], house: str, generation: int, items: Sequence[Item]
@@ -57,7 +60,8 @@ class Projection(Struct, Generic[Item], frozen=True):
             packed = [pack(column) for pack, column in zip(self.packers, columns, strict=True)]
             cursor = connection.cursor(binary=True)
             arrays.register(cursor)
-            await cursor.execute(self.write, (house, generation, *packed))
+            where = house, generation
+            await cursor.execute(self.write, (*where, *packed, *where * self.looks))
 
 
 class Page(Struct, Generic[Item], frozen=True):

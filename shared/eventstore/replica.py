@@ -93,6 +93,9 @@ class ReplicaStore:
     ) -> list[Recorded]:
         return await self.read(house, lambda store: store.read_stream(house, stream, after, limit))
 
+    async def streams(self, house: str, prefix: str, limit: int) -> list[str]:
+        return await self.read(house, lambda store: store.streams(house, prefix, limit))
+
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         return await self.read(house, lambda store: store.read_log(house, after, limit))
 

@@ -149,6 +149,9 @@ class EventStore(Protocol):
         Raises Archived when some of them were taken out of the database.
         """
 
+    async def streams(self, house: str, prefix: str, limit: int) -> list[str]:
+        """The streams whose name begins so, in order of their names."""
+
     async def read_log(self, house: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         """The next events of the house with position > `after`: `after` + 1, + 2, …, no gap.
 

@@ -6,6 +6,7 @@ into the log again after a while in any case.
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from redis.asyncio import Redis
@@ -50,17 +51,27 @@ class Wakeups:
 
     async def wait(self, house: str, after: int, timeout_seconds: float) -> bool:
         """Returns True when the log is known to go beyond `after`, False when time is over."""
-        if self._newest.get(house, 0) > after:
+        return await self.wait_for_any({house: after}, timeout_seconds)
+
+    async def wait_for_any(self, after: Mapping[str, int], timeout_seconds: float) -> bool:
+        """The same for several logs: True when one of them is known to go beyond its `after`."""
+        if any(self._newest.get(house, 0) > position for house, position in after.items()):
             return True
         grown = asyncio.Event()
-        self._waiting[house].add(grown)
+        for house in after:
+            self._waiting[house].add(grown)
         try:
             await asyncio.wait_for(grown.wait(), timeout_seconds)
             return True
         except TimeoutError:
             return False
         finally:
-            self._waiting[house].discard(grown)
+            for house in after:
+                self._waiting[house].discard(grown)
+
+    def newest(self, houses: Iterable[str]) -> dict[str, int]:
+        """How far each log is known to go."""
+        return {house: self._newest.get(house, 0) for house in houses}
 
     def release(self) -> None:
         """Wakes all who wait, though nothing has grown: it is time to go."""

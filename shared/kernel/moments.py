@@ -15,3 +15,8 @@ def milliseconds(time: datetime) -> int:
 def moment(milliseconds: int) -> datetime:
     """The time so many milliseconds after the epoch, in UTC."""
     return _EPOCH + milliseconds * _MILLISECOND
+
+
+def instant(text: str) -> int:
+    """The milliseconds of a time in RFC 3339. Raises ValueError."""
+    return milliseconds(datetime.fromisoformat(text))

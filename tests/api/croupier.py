@@ -122,6 +122,9 @@ class House:
     def open(self, table: str, ruleset: str = "a2g", **body: Json) -> httpx.Response:
         return self.ask("PUT", f"/v1/tables/{table}", json={"ruleset": ruleset, **body})
 
+    def register(self, ruleset: Json) -> httpx.Response:
+        return self.ask("PUT", f"/v1/rulesets/{ruleset['name']}", json=ruleset)
+
     def grant(self, player: str, amount: Json, **headers: str) -> httpx.Response:
         path = f"/v1/players/{player}/grants"
         return self.ask("POST", path, json={"amount": amount}, headers=_named(headers))

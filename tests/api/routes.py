@@ -1,11 +1,12 @@
 """Every route that needs a key, with the scope that it asks for and a request that succeeds.
 
 The requests are for a house with `oak`, a table of `european` where ada and bob play; ada hosts,
-the first round is over and the second is not.
+the first round is over and the second is not. The house has registered `high-rollers`.
 """
 
 from dataclasses import dataclass
 
+from services.blackjack.api.examples import OWN_RULESET
 from services.blackjack.api.odds_examples import TABLE
 from shared.http.keys import Scope
 from tests.api.croupier import Json
@@ -14,7 +15,7 @@ PLACES = {
     "table": "oak",
     "round": "oak.1",
     "player": "ada",
-    "name": "european",
+    "name": "high-rollers",
     "cards": "T42",
     "upcard": "6",
 }
@@ -43,6 +44,7 @@ class Route:
 
 
 ROUTES = [
+    Route("PUT", "/v1/rulesets/{name}", "ops", body=OWN_RULESET),
     Route("GET", "/v1/tables", "read"),
     Route("PUT", "/v1/tables/{table}", "play", body={"ruleset": "european", "host": "ada"}),
     Route("GET", "/v1/tables/{table}", "read"),
@@ -52,6 +54,12 @@ ROUTES = [
         "/v1/commands",
         "play",
         body={"commands": [{"table": "oak", "command": {"type": "leave", "seat": 1}}]},
+    ),
+    Route(
+        "POST",
+        "/v1/tables/{table}/computers",
+        "play",
+        body={"seat": 3, "level": "easy", "buy_in": 100},
     ),
     Route("GET", "/v1/tables/{table}/events", "read"),
     Route("GET", "/v1/tables/{table}/rounds", "read"),
@@ -70,6 +78,10 @@ ROUTES = [
     Route("GET", "/v1/players/{player}/hands", "read"),
     Route("GET", "/v1/players/{player}/runs", "read"),
     Route("GET", "/v1/ledger/returns", "ledger"),
+    Route("GET", "/v1/rulesets/{name}/returns", "ledger"),
+    Route("GET", "/v1/rulesets/{name}/returns.svg", "ledger"),
+    Route("GET", "/v1/tables/{table}/returns", "ledger"),
+    Route("GET", "/v1/tables/{table}/returns.svg", "ledger"),
     Route("GET", "/v1/ledger/accounts", "ledger"),
     Route("GET", "/v1/ledger/entries", "ledger", query="?account=player/ada/vault"),
     Route("GET", "/v1/ledger/trial-balance", "ledger"),

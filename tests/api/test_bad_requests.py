@@ -104,22 +104,24 @@ def test_what_is_nowhere_is_not_found(address: str, house: House) -> None:
 
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+WITHOUT_A_KEY = {"/v1/rulesets/{name}": "GET"}
 
 
 @pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
 def test_an_address_names_the_methods_it_takes(path: str, playing: House) -> None:
     routes = {route.method: route for route in ROUTES if route.path == path}
     address = next(iter(routes.values())).address
+    taken = {*routes, *WITHOUT_A_KEY.get(path, "").split()}
     head = playing.head()
 
     for method in METHODS:
-        if method in routes:
+        if method in taken:
             continue
         answer = playing.ask(method, address)
         assert answer.status_code == 405, (method, answer.text)
-        assert set(answer.headers["Allow"].split(", ")) == set(routes)
+        assert set(answer.headers["Allow"].split(", ")) == taken
         if method != "HEAD":
-            problem(answer, 405, "method-not-allowed", ", ".join(sorted(routes)))
+            problem(answer, 405, "method-not-allowed", ", ".join(sorted(taken)))
     assert playing.head() == head
 
 

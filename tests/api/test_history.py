@@ -188,3 +188,11 @@ def test_who_waits_for_what_does_not_come_is_told_to_come_back(path: str, house:
     assert (refused.status_code, refused.json()["type"]) == (503, "/problems/view-behind")
     assert refused.headers["Retry-After"] == "1"
     assert refused.json()["position"] == house.head()
+
+
+@pytest.mark.parametrize("day", ["0", "0.0", "1e3", "20250131", "2025-02-30", "yesterday"])
+def test_a_day_is_written_as_a_day(house: House, day: str) -> None:
+    answer = house.ask("GET", "/v1/ledger/returns", params={"before": day})
+
+    assert answer.status_code == 422
+    assert "before" in answer.json()["detail"]

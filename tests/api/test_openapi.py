@@ -18,9 +18,9 @@ OPERATIONS: dict[str, Json] = {
     for path, methods in DESCRIPTION["paths"].items()
     for method, operation in methods.items()
 }
-NO_PROBLEMS = {"GET /problems", "GET /v1/rulesets", "GET /livez", "GET /readyz", "GET /metrics"}
-ALWAYS_THERE = ("{player}", "events", "{table}/rounds")
-"""Lists of what nobody has heard of are empty."""
+NO_PROBLEMS = {"GET /problems", "GET /livez", "GET /readyz", "GET /metrics"}
+ALWAYS_THERE = ("{player}", "events", "{table}/rounds", "PUT /v1/rulesets/")
+"""Lists of what nobody has heard of are empty, and a ruleset is put where there was none."""
 PLAY = OPERATIONS["POST /v1/tables/{table}/commands"]
 
 

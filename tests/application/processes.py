@@ -9,12 +9,16 @@ from secrets import token_bytes
 from msgspec import json
 
 from services.blackjack.application.clocks import Clocks
+from services.blackjack.application.computers import BestTables, Computers
 from services.blackjack.application.reading import table_stream
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
-from services.blackjack.domain.commands import Command
+from services.blackjack.domain.commands import AnyCommand
 from services.blackjack.domain.events import REGISTRY
+from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.table import Table
+from services.blackjack.odds.figures import Strategy
+from services.blackjack.players.basic import BASIC
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause
@@ -40,17 +44,31 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
+class AtOnce(BestTables):
+    """No test waits for a computation: everybody plays basic strategy."""
+
+    def __init__(self) -> None:
+        pass
+
+    def of(self, rules: Ruleset) -> Strategy | None:
+        return BASIC
+
+
 @dataclass
 class Process:
-    """Tables and clocks over connections of their own. `late` has by how much each was late."""
+    """Tables, computer players and clocks over connections of their own.
+
+    `late` has by how much each clock was late.
+    """
 
     store: PostgresStore
     tables: Tables
+    computers: Computers
     clocks: Clocks
     late: list[timedelta]
     _commands: Iterator[int]
 
-    async def play(self, table: str, command: Command) -> Table:
+    async def play(self, table: str, command: AnyCommand) -> Table:
         """A command that has to be accepted, and the table after it."""
         cause = Cause(house=HOUSE, actor="key/test", id=f"{table}-{next(self._commands)}")
         await self.tables.play(cause, table, command)
@@ -64,13 +82,17 @@ class Process:
 
 @asynccontextmanager
 async def a_process(
-    database: Database, clock: Callable[[], datetime], commands: Iterator[int]
+    database: Database,
+    clock: Callable[[], datetime],
+    commands: Iterator[int],
+    best: BestTables | None = None,
 ) -> AsyncIterator[Process]:
     async with PostgresStore(database.app_url) as store, Batcher(store, clock=clock) as batcher:
         late: list[timedelta] = []
         tables = Tables(store, batcher, CODEC, Shoes({"k": KEY}, "k", token_bytes), clock)
-        clocks = Clocks(store, tables, clock, late.append)
-        yield Process(store, tables, clocks, late, commands)
+        computers = Computers(tables, best or AtOnce(), clock)
+        clocks = Clocks(store, tables, computers, clock, late.append)
+        yield Process(store, tables, computers, clocks, late, commands)
 
 
 @dataclass(frozen=True)

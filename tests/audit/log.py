@@ -8,13 +8,16 @@ from typing import Any
 from msgspec import json
 from msgspec.structs import replace
 
-from services.audit.application import CODEC, from_store
-from services.audit.domain.verify import Line
+from services.audit.domain.lines import CODEC
 from services.blackjack.domain import commands as c
+from services.blackjack.domain.clock import waits_for
+from services.blackjack.domain.computers import is_computer
 from services.blackjack.domain.decide import decide, open_table
-from services.blackjack.domain.events import Event, SeedRevealed
+from services.blackjack.domain.events import Event, RulesetRegistered, SeedRevealed
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.moves import legal_moves
+from services.blackjack.domain.register import Proposal, Versions, register
+from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Round, Table
 from services.ledger.application import Leg, transfer
@@ -22,6 +25,7 @@ from services.ledger.domain.vault import grant
 from shared.eventstore.chain import GENESIS, leaf_of, link
 from shared.eventstore.envelope import canonical
 from shared.eventstore.store import Recorded
+from shared.kernel.moments import milliseconds
 from tests.domain.chance import ChanceSeed
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
@@ -37,31 +41,53 @@ class Log:
     def __init__(self, seed: int = 0) -> None:
         self.records: list[Recorded] = []
         self.tables: dict[str, Table] = {}
+        self.rulesets: dict[str, Versions] = {}
         self._chance = Random(seed)
         self._seeds: dict[str, ChanceSeed] = {}
+        self._versions: Counter[str] = Counter()
+        self._position, self._chain = 0, GENESIS
         self.commands = 0
-
-    def lines(self) -> list[Line]:
-        return [from_store(record) for record in self.records]
 
     def grant(self, player: str, amount: int) -> None:
         self._record([grant(player, amount)], {"type": "grant", "amount": amount})
 
-    def open(self, table_id: str, command: c.Open) -> None:
+    def register(self, proposal: Proposal) -> None:
+        stream = f"ruleset-{proposal.name}"
+        event = register(self.rulesets.get(proposal.name, ()), proposal)
+        assert event is not None
+        self.rulesets[proposal.name] = (*self.rulesets.get(proposal.name, ()), event.ruleset)
+        self._record([(stream, event, ())], proposal)
+
+    def forge(self, proposal: Proposal) -> None:
+        """Records a registration that nobody has checked."""
+        ruleset = proposal.ruleset()
+        event = RulesetRegistered(ruleset, fingerprint(ruleset))
+        self._record([(f"ruleset-{proposal.name}", event, ())], proposal)
+
+    def open(self, table_id: str, command: c.Open, own: Ruleset | None = None) -> None:
         seed = self._seeds[table_id] = ChanceSeed(self._chance.randbytes(32))
-        event = open_table(table_id, command, seed.sealed)
-        self.tables[table_id] = evolve(None, event)
+        event = open_table(table_id, command, seed.sealed, own)
+        self.tables[table_id] = evolve(None, event, milliseconds(NOON))
         self._record([(f"table-{table_id}", event, ())], command)
 
-    def play(self, table_id: str, command: c.Command) -> tuple[Event, ...]:
+    def waits(self, table_id: str) -> str:
+        """The turn that the table waits for."""
+        wait = waits_for(self.tables[table_id])
+        assert wait is not None
+        return wait.turn
+
+    def play(self, table_id: str, command: c.AnyCommand) -> tuple[Event, ...]:
         table = self.tables[table_id]
-        decision = decide(table, command, self._seeds[table_id])
+        decision = decide(table, command, self._seeds[table_id], milliseconds(NOON))
         legs: list[Leg] = []
         for event in decision.events:
             legs.append((f"table-{table_id}", event, postings(table, event)))
             if movement := to_vault(table, event):
-                legs.append(transfer(movement[0], table_id, movement[1]))
-            table = evolve(table, event)
+                player, chips = movement
+                if chips < 0 and is_computer(player):
+                    legs.append(grant(player, -chips))
+                legs.append(transfer(player, table_id, chips))
+            table = evolve(table, event, milliseconds(NOON))
             if isinstance(event, SeedRevealed):
                 self._seeds[table_id] = self._seeds[table_id].next()
         self.tables[table_id] = table
@@ -101,20 +127,20 @@ class Log:
             time=NOON,
         )
         for new in sealed:
-            versions = [r.version for r in self.records if r.stream == new.stream]
-            chain = self.records[-1].chain if self.records else GENESIS
             leaf = leaf_of(new.envelope)
+            self._position, self._chain = self._position + 1, link(self._chain, leaf)
+            self._versions[new.stream] += 1
             self.records.append(
                 Recorded(
-                    position=len(self.records) + 1,
+                    position=self._position,
                     stream=new.stream,
-                    version=len(versions) + 1,
+                    version=self._versions[new.stream],
                     type=new.type,
                     schema_version=new.schema_version,
                     command_id=command_id,
                     envelope=new.envelope,
                     leaf=leaf,
-                    chain=link(chain, leaf),
+                    chain=self._chain,
                     recorded_at=NOON,
                 )
             )

@@ -3,7 +3,6 @@
 import pytest
 from msgspec import convert, json
 
-from services.audit.application import from_store
 from services.audit.domain.verify import verify
 from services.audit.domain.words import spoken_modifier
 from services.blackjack.domain import commands as c
@@ -109,7 +108,7 @@ def play_on(log: Log, modifier: Modifier) -> None:
 
 
 def faults(records: list[Recorded]) -> str:
-    return "\n".join(fault.what for fault in verify(map(from_store, records)).faults)
+    return "\n".join(fault.what for fault in verify(records).faults)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -125,12 +124,12 @@ LOG = a_log()
 
 @rows("""
     event              changed                                   says
-    modifier_applied   {"modifier": {"type": "bust_limit", "limit": 17}}    should have been bust
-    modifier_applied   {"seat": 1}                               without an item that has it
-    item_bought        {"price": 1}                              its price is 10
-    item_bought        {"item": "crystal-ball"}                  was not allowed
-    item_used          {"item": "redraw"}                        was not allowed
-    card_redrawn       {"card": "2c"}                            of the shoe is
+    modifier_applied   {"modifier": {"type": "bust_limit", "limit": 17}}    by the rules it is
+    modifier_applied   {"seat": 1}                               by the rules it is null
+    item_bought        {"price": 1}                              by the rules it is 10
+    item_bought        {"item": "crystal-ball"}                  by the rules it is "redraw"
+    item_used          {"item": "redraw"}                        by the rules it is "shield"
+    card_redrawn       {"card": "2c"}                            by the rules it is "2h"
 """)
 def test_whoever_tampers_with_a_change_is_found(event, changed, says):
     log = a_log(rounds=8)
@@ -144,16 +143,14 @@ def test_a_modifier_that_comes_twice_is_found():
     at = find(LOG.records, "modifier_applied")
     twice = [*LOG.records[:at], LOG.records[at - 1], *LOG.records[at:]]
 
-    assert "What happened was not allowed: The platform has applied one" in faults(
-        renumbered(twice)
-    )
+    assert "does not cause this event, modifier applied" in faults(renumbered(twice))
 
 
 def test_an_item_that_did_nothing_is_found():
     at = find(LOG.records, "hand_shielded")
     without = [*LOG.records[: at - 1], *LOG.records[at:]]
 
-    assert "used shield without any effect" in faults(renumbered(without))
+    assert "hand shielded is missing" in faults(renumbered(without))
 
 
 def test_a_hand_that_was_spared_its_bust_is_found():
@@ -168,4 +165,4 @@ def test_a_hand_that_was_spared_its_bust_is_found():
     opened = find(log.records, "hands_dealt")
     tampered = data(log.records, opened, hands=[[1, "8c", "8d"]])
 
-    assert "should have been bust before" in faults(tampered)
+    assert "hand settled is missing" in faults(tampered)

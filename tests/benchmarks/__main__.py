@@ -18,6 +18,9 @@ that play the same cards with the same strategy; then with a fresh shoe for ever
 **replay**: a million events read and folded into balances, beside psycopg's default cursor and
 json.
 
+**verify**: an export judged by two processes, its hashes alone and with every command decided
+again, beside json.loads over the same lines; and the memory it takes, over ten times the events.
+
 **load**: how long it takes to load a table, with a thousand events behind it and with a million.
 
 **memory**: what a process with ten thousand open tables weighs.
@@ -46,7 +49,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks import append, end_to_end, engine, growth, lag, odds, replay, tables
+from tests.benchmarks import append, end_to_end, engine, growth, lag, odds, replay, tables, verify
 from tests.benchmarks.report import Part, Report, machine, show
 from tests.benchmarks.servers import Postgres, postgres
 
@@ -56,6 +59,7 @@ PARTS: dict[str, Callable[[Postgres, bool], Part]] = {
     "engine": lambda _, quick: engine.compare(quick),
     "odds": lambda _, quick: odds.measure(quick),
     "replay": replay.compare,
+    "verify": lambda _, quick: verify.compare(quick),
     "load": tables.loads,
     "memory": tables.memory,
     "lag": lag.measure,

@@ -11,6 +11,7 @@ import pytest
 
 from shared.local.postgres import LocalPostgres
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
+from tests.api.routes import PLACES
 from tests.citus.test_shape import LOCAL, REFERENCE, distributed
 from tests.conftest import Cluster, Database
 
@@ -67,7 +68,7 @@ def statements(database: Database) -> list[str]:
 
 def look_everywhere(house: House) -> None:
     """Every path that can be read, as the service itself describes them."""
-    names = {"table": "a2g", "round": "a2g.1", "player": "ada-a2g", "name": "a2g"}
+    names = PLACES | {"table": "a2g", "round": "a2g.1", "player": "ada-a2g", "name": "a2g"}
     for path, methods in house.get("/openapi.json")["paths"].items():
         if "get" in methods and not path.endswith("/stream") and "slug" not in path:
             for query in ({}, {"version": 3, "at": 3, "account": "issuance", "wait_for": 1}):

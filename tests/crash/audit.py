@@ -4,7 +4,7 @@ from collections import Counter
 
 import msgspec
 
-from services.audit.application import FeedRecord, from_feed
+from services.audit.application.feed import FeedRecord, from_feed
 from services.audit.domain.verify import Report, verify
 from tests.api.croupier import House, Json
 from tests.crash.load import Load

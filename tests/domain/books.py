@@ -64,6 +64,8 @@ def entries(table: Table, event: Event) -> list[Posting]:
     lines = list(postings(table, event))
     if (leg := to_vault(table, event)) is not None:
         player, chips = leg
+        if player.startswith("computer-") and chips < 0:
+            lines += [Posting(ISSUANCE, chips), Posting(vault(player), -chips)]
         lines.append(Posting(vault(player), chips))
     return lines
 

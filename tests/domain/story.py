@@ -85,12 +85,12 @@ class Story:
         return self
 
 
-def a_table(game: str, *stacks: int, cards: str = "", **limits: Any) -> Story:
+def a_table(game: str, *stacks: int, cards: str = "", name: str = "t", **limits: Any) -> Story:
     """A table at which ada, bob, … sit with these stacks. Its next rounds get these cards.
 
     Where a game is played in runs each has one, which may begin with any stack and goes far.
     """
-    opened = open_table("t", c.Open(game, host="ada", **limits), PreparedSeed("").sealed)
+    opened = open_table(name, c.Open(game, host="ada", **limits), PreparedSeed("").sealed)
     if stacks:
         opened = replace(opened, ruleset=endless(opened.ruleset))
     return _seated(opened, stacks, cards)

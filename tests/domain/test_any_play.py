@@ -22,8 +22,9 @@ from services.blackjack.domain.modifiers import (
     ReverseBust,
     TotalFrom,
 )
+from services.blackjack.domain.register import Proposal, register
 from services.blackjack.domain.rejections import RulesetNonsense
-from services.blackjack.domain.rules import BetLimits, Ruleset, Runs, validate
+from services.blackjack.domain.rules import BetLimits, Clocks, Ruleset, Runs, validate
 from services.blackjack.domain.rulesets import PUBLISHED, ruleset
 from services.blackjack.domain.table import Closed, Round
 from shared.kernel.chips import in_play, stack
@@ -56,6 +57,7 @@ ODD_SHOP = (
     Item("tens-are-elevens", 3, Modify(RankValue("T", 11))),
     Item("no-pairs", 2, Modify(InstantBust(Pair()))),
 )
+SETTLE = st.sampled_from(["before_play", "at_resolution"])
 CHIPS = st.sampled_from([1000, 200, 5000, 75, 1])
 CLIENT_SEEDS = st.sampled_from([None, "lucky", "_-" * 32])
 
@@ -97,8 +99,52 @@ def _mixed(draw, parents, free, peek):
         modifiers=draw(st.booleans()),
         environment=draw(ENVIRONMENTS),
         items=draw(st.sampled_from([(), ONE_OF_EACH, ODD_SHOP])),
+        computers=() if free["run"] else draw(parents).computers,
         **free,
     )
+
+
+@st.composite
+def games_of_a_house(draw):
+    """Whatever makes sense together can be registered."""
+    peek = draw(st.sampled_from(["never", "ace_or_ten", "always"]))
+    deals = draw(st.sampled_from(["host", "server"]))
+    split = draw(st.sampled_from(["none", "same_rank", "same_value"]))
+    exact, hurry = draw(st.booleans()), deals == "host" or draw(st.booleans())
+    insurance = draw(st.sampled_from(["none", "on_turn" if peek == "never" else "before_play"]))
+    seats = draw(st.integers(1, 4))
+    least = 2 * draw(st.integers(1, 5))
+    proposal = Proposal(
+        name=draw(st.sampled_from(["own", "own-2", "7.up_"])),
+        title="One of our own",
+        version=draw(st.sampled_from(["0.0.1", "1.0.0", "12.30.400"])),
+        seats=seats,
+        decks=draw(st.integers(5, 8)),
+        bet=BetLimits(
+            min=least if exact else least + 1,
+            step=2 if exact else draw(st.integers(1, 3)),
+            max=draw(st.sampled_from([least + 2, 100])),
+            half_of_stack=draw(st.booleans()),
+        ),
+        clock=Clocks(
+            betting_seconds=30 if hurry and (seats > 1 or deals == "host") else None,
+            insurance_seconds=15 if hurry and insurance == "before_play" else None,
+            action_seconds=20 if hurry else None,
+        ),
+        bankroll=draw(st.sampled_from(["vault", "session"])),
+        deals=deals,
+        peek=peek,
+        insurance=insurance,
+        naturals_settle="at_resolution" if peek == "never" else draw(SETTLE),
+        natural_rounds_down=not exact,
+        double_after_split=split != "none" and draw(st.booleans()),
+        split=split,
+        hands_per_seat=1 if split == "none" else draw(st.integers(2, 4)),
+        surrender=draw(st.booleans()),
+        hit_on_21=draw(st.booleans()),
+        house_edge="not published",
+    )
+    return register((), proposal).ruleset
 
 
 @settings(
@@ -108,7 +154,7 @@ def _mixed(draw, parents, free, peek):
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(
-    rules=tables_of_a_published_game() | games_never_published(),
+    rules=tables_of_a_published_game() | games_never_published() | games_of_a_house(),
     host=st.sampled_from([None, PLAYERS[1], "not-at-the-table"]),
     buy_ins=st.lists(CHIPS, min_size=1, max_size=5),
     seed=SEEDS,

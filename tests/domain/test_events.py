@@ -5,23 +5,27 @@ from typing import get_args
 
 import pytest
 from msgspec import json
+from msgspec.structs import replace
 
 from services.blackjack.domain import events as e
-from services.blackjack.domain.commands import Open
-from services.blackjack.domain.decide import open_table
 from services.blackjack.domain.events import REGISTRY
 from services.blackjack.domain.modifiers import RankValue
+from services.blackjack.domain.rules import fingerprint
+from services.blackjack.domain.rulesets import A2G
 from services.blackjack.domain.shoe import SealedSeed
 
 SEALED = SealedSeed(commitment="630dcd29", key_id="2026-01", box="c2VhbGVk")
 GOLDEN = Path(__file__).with_name("golden")
-EXAMPLES: list[e.Event] = [
-    open_table("table-3", Open("a2g", host="ada"), SEALED),
+FIRST_A2G = replace(A2G, computers=())
+"""As it was before the fields that were added: it keeps its shape and its fingerprint."""
+EXAMPLES: list[e.Event | e.RulesetRegistered] = [
+    e.TableOpened("table-3", FIRST_A2G, fingerprint(FIRST_A2G), "ada", SEALED),
     e.TableWasClosed(),
     e.HostMoved(host="bob"),
     e.PlayerSat(seat=1, player="ada", buy_in=200),
     e.RunStarted(seat=1, player="ada", number=3, source="vault", stake=60, goal=240),
     e.RunEnded(seat=1, outcome="won", bankroll=255),
+    e.ComputerSeated(seat=1, level="hard", buy_in=200, last_round=100),
     e.ChipsBoughtIn(seat=1, amount=100),
     e.ChipsCashedOut(seat=1, amount=50),
     e.PlayerLeaving(seat=1),
@@ -54,6 +58,7 @@ EXAMPLES: list[e.Event] = [
     e.HoleCardRevealed(card="Th"),
     e.DealerDrew(cards=("2c", "9d")),
     e.SeedRevealed(number=5, seed="000102", drawn=9, next=SEALED),
+    e.RulesetRegistered(FIRST_A2G, fingerprint(FIRST_A2G)),
 ]
 NAMES = {cls: f"{name}.{version}" for name, (version, cls) in REGISTRY.items()}
 
@@ -61,7 +66,7 @@ NAMES = {cls: f"{name}.{version}" for name, (version, cls) in REGISTRY.items()}
 def test_every_event_has_one_name_and_every_name_one_event():
     classes = [cls for _, cls in REGISTRY.values()]
     assert len(classes) == len(set(classes)), "an event is in the registry twice"
-    assert set(classes) == set(get_args(e.Event))
+    assert set(classes) == {*get_args(e.Event), e.RulesetRegistered}
     assert set(classes) == {type(example) for example in EXAMPLES}
 
 

@@ -331,6 +331,11 @@ def test_runs_that_make_no_game_are_refused(field, value, why):
         validate(replace(classic, run=replace(classic.run, **{field: value})))
 
 
+def test_computer_players_start_no_runs():
+    with pytest.raises(RulesetNonsense, match="start no runs"):
+        validate(replace(PUBLISHED["classic"], computers=("easy",)))
+
+
 def test_a_run_needs_a_vault_and_limits_that_let_it_bet():
     with pytest.raises(RulesetNonsense, match="chips from the vault"):
         validate(replace(PUBLISHED["classic"], bankroll="session"))

@@ -202,6 +202,22 @@ async def test_growth_is_heard_in_another_process_through_redis(valkey_url: str)
         assert there.connected
 
 
+async def test_one_of_several_logs_is_enough_to_be_woken() -> None:
+    async with asyncio.timeout(10), Wakeups() as wakeups:
+        wakeups.announce("elsewhere", 3)
+        known = wakeups.newest(["elsewhere", HOUSE])
+        assert known == {"elsewhere": 3, HOUSE: 0}
+        waiting = asyncio.create_task(wakeups.wait_for_any(known, AN_HOUR))
+        await asyncio.sleep(0)
+        wakeups.announce("elsewhere", 3)
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        wakeups.announce(HOUSE, 1)
+        assert await waiting
+        assert await wakeups.wait_for_any(known, 0), "and what came before"
+        assert not await wakeups.wait_for_any(wakeups.newest([HOUSE]), 0)
+
+
 async def test_whoever_leaves_while_still_connecting_gets_away(valkey_url: str) -> None:
     for moment in range(30):
         async with asyncio.timeout(10), Redis.from_url(valkey_url) as redis, Wakeups(redis):

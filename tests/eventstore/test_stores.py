@@ -209,6 +209,17 @@ async def test_pages_follow_each_other(store: EventStore) -> None:
     assert await store.read_stream(HOUSE, "table-2") == []
 
 
+async def test_streams_are_found_by_how_their_names_begin(store: EventStore) -> None:
+    names = ["table-s", "table-t", "table-.", "tablet", "vault-table-t", "table"]
+    events = [an_event(name) for name in names]
+    await store.append_batch(HOUSE, [a_command("c", *events)], NOW)
+
+    assert await store.streams(HOUSE, "table-", 10) == ["table-.", "table-s", "table-t"]
+    assert await store.streams(HOUSE, "table-", 2) == ["table-.", "table-s"]
+    assert await store.streams(HOUSE, "ruleset-", 10) == []
+    assert await store.streams("elsewhere", "table-", 10) == []
+
+
 async def test_an_empty_house_is_at_the_beginning(store: EventStore) -> None:
     assert await store.head(HOUSE) == Head(0, GENESIS)
     assert await store.read_log(HOUSE) == []

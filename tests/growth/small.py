@@ -12,7 +12,7 @@ from tests.api.croupier import ROOT
 from tests.conftest import Database
 
 EVENTS = 100
-_CROUPIER = (sys.executable, "-c", "from services.cli import main; main()", "partitions")
+_CROUPIER = (sys.executable, "-c", "from services.cli import main; main()")
 _OURS = {variable(field) for field in Settings.model_fields}
 
 
@@ -36,6 +36,11 @@ def make_small(database: Database) -> None:
 
 def partitions_cli(database: Database, *words: str) -> "subprocess.CompletedProcess[str]":
     """`croupier partitions …` as the owner of the database."""
+    return cli(database, "partitions", *words)
+
+
+def cli(database: Database, *words: str) -> "subprocess.CompletedProcess[str]":
+    """`croupier …` as the owner of the database."""
     clean = {name: value for name, value in os.environ.items() if name not in _OURS}
     return subprocess.run(
         [*_CROUPIER, *words],

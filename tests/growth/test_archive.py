@@ -10,9 +10,10 @@ import httpx
 import psycopg
 import pytest
 
+from shared.eventstore.exports import read_manifest
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House, Json
 from tests.conftest import Cluster
-from tests.growth.small import EVENTS, make_small, partitions_cli
+from tests.growth.small import EVENTS, cli, make_small, partitions_cli
 
 PLACE = "https://archive.example/croupier/"
 
@@ -135,6 +136,26 @@ def test_a_feed_from_what_is_gone_says_where_it_is(taken: Desk, path: str, after
     assert answer.json()["type"] == "/problems/archived"
     assert answer.json()["last_position"] == last
     assert answer.json()["place"] == f"{PLACE}grand-{last - 99:012}-{last:012}.jsonl.gz"
+
+
+def test_the_whole_log_is_taken_out_from_the_archive_and_what_is_left(
+    taken: Desk, before: Before, tmp_path: Path
+) -> None:
+    database, out = taken.croupier.database, tmp_path / "whole"
+    refused = cli(database, "export", str(out), "--house", "grand")
+    assert refused.returncode == 1
+    assert "Fetch those files with their manifests" in refused.stderr
+
+    words = "--house", "grand", "--archived", str(taken.exports)
+    done = cli(database, "export", str(out), *words, "--zstd")
+    assert done.returncode == 0, done.stderr
+    judged = cli(database, "verify", str(out))
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+    assert read_manifest(out).events >= len(before.lines)
+    gone = cli(database, "replay", "long", "--house", "grand", "--version", "20")
+    assert "with --export" in gone.stderr
+    found = cli(database, "replay", "long", "--export", str(out), "--version", "20")
+    assert "long at version 20" in found.stdout
 
 
 def test_a_feed_goes_on_where_the_archive_ends(taken: Desk, before: Before) -> None:

@@ -134,6 +134,7 @@ async def rows(
 ) -> list[tuple[Any, ...]]:
     """All of a view, in the order of its key."""
     query = f"""SELECT {view.columns} FROM {view.table}
-                 WHERE house = '{HOUSE}' AND generation = {generation} ORDER BY 1, 2"""
+                 WHERE house = '{HOUSE}' AND generation = {generation}"""
     async with store.readers.connection() as connection:
-        return await (await connection.execute(query.encode())).fetchall()
+        found = await (await connection.execute(query.encode())).fetchall()
+        return sorted(found, key=lambda row: row[:4])

@@ -1,7 +1,7 @@
 """The views again, from the JSON of the log alone: event by event, without any code of the game."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,8 @@ class NaiveViews:
         self._hands: list[Row] = []
         self._runs: dict[tuple[str, int], dict[str, Any]] = {}
         self._returns: defaultdict[tuple[Any, str], list[int]] = defaultdict(lambda: [0] * 6)
+        self._played: dict[tuple[str, int], list[int]] = {}
+        self._ended: list[tuple[str, int]] = []
         for record in records:
             envelope = json.decode(record.envelope)
             if envelope["type"].startswith("blackjack."):
@@ -43,9 +45,31 @@ class NaiveViews:
                 rows = self._hands
             case "runs":
                 rows = [(*key, *each.values()) for key, each in self._runs.items()]
-            case _:
+            case "returns":
                 rows = [(*key, *figures) for key, figures in self._returns.items()]
-        return sorted(rows, key=lambda row: row[:2])
+            case _:
+                rows = [*self._curves()]
+        return sorted(rows, key=lambda row: row[:4])
+
+    def _curves(self) -> Iterator[Row]:
+        """Every sum from the first round on; of each step the one of its last round."""
+        sums: dict[Row, list[int]] = {}
+        steps: dict[Row, Row] = {}
+        for name, number in self._ended:
+            table, figures = self._tables[name], self._played[name, number]
+            bet, stake, payout, rounded = figures
+            more = (1, bet, stake, payout, rounded, (payout - stake) ** 2)
+            for scope in ("", name):
+                key = scope, table["ruleset"], table["rules_version"]
+                sums[key] = [*map(int.__add__, sums.get(key, [0] * 6), more)]
+                rounds = sums[key][0]
+                begins = max(n for n in steps_up_to(rounds) if n <= rounds)
+                steps[*key, begins] = tuple(sums[key])
+        yield from ((*key, *figures) for key, figures in steps.items())
+        for name, number in dict(self._played.keys()).items():  # the last of each table
+            table = self._tables[name]
+            figures = [0] * 4 if (name, number) in self._ended else self._played[name, number]
+            yield name, table["ruleset"], table["rules_version"], 0, 0, *figures, 0
 
     def _happened(self, record: Recorded, envelope: Any) -> None:
         kind, data = envelope["type"].removeprefix("blackjack."), envelope["data"]
@@ -56,6 +80,7 @@ class NaiveViews:
             rules = data["ruleset"]
             self._tables[name] = {
                 **{"ruleset": rules["name"], "phase": "betting", "host": data["host"]},
+                **{"rules_version": rules["version"], "bets": {}},
                 **{"seats": rules["seats"], "players": {}, "rounds": 0, "offers": set()},
                 "runs": {},
             }
@@ -89,7 +114,15 @@ class NaiveViews:
     def _player_left(self, name: str, table: Any, data: Any, at: datetime) -> None:
         del table["players"][data["seat"]]
 
+    def _bet_placed(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        table["bets"][data["seat"]] = data["amount"]
+
+    def _bet_withdrawn(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        del table["bets"][data["seat"]]
+
     def _round_opened(self, name: str, table: Any, data: Any, at: datetime) -> None:
+        self._played[name, data["number"]] = [sum(table["bets"].values()), 0, 0, 0]
+        table["bets"] = {}
         table |= {"phase": "player_turn", "rounds": data["number"]}
         self._rounds[name, data["number"]] = {
             **{"opened_at": at, "ended_at": None, "last_version": None},
@@ -126,6 +159,10 @@ class NaiveViews:
         round = self._rounds[name, table["rounds"]]
         round["hands"] += 1
         self._settled(round, table, at, (0, 1, stake, payout, 0, 0))
+        share = {"natural": 1.5, "surrender": 0.5}.get(data["outcome"])
+        paid = payout - stake if data["outcome"] == "natural" else payout
+        half_chips = 0 if share is None else round_to_half_chips(share * stake - paid)
+        self._play(name, table, stake, payout, half_chips)
         self._hands.append(
             (
                 *(table["players"][seat], table["position"], f"{name}.{table['rounds']}"),
@@ -137,6 +174,11 @@ class NaiveViews:
     def _insurance_settled(self, name: str, table: Any, data: Any, at: datetime) -> None:
         round = self._rounds[name, table["rounds"]]
         self._settled(round, table, at, (0, 0, 0, 0, data["stake"], data["payout"]))
+        self._play(name, table, data["stake"], data["payout"], 0)
+
+    def _play(self, name: str, table: Any, stake: int, payout: int, rounded: int) -> None:
+        figures = self._played[name, table["rounds"]]
+        figures[1:] = map(int.__add__, figures[1:], (stake, payout, rounded))
 
     def _settled(self, round: Any, table: Any, at: datetime, more: tuple[int, ...]) -> None:
         round["stake"] += more[2] + more[4]
@@ -148,3 +190,19 @@ class NaiveViews:
         table["phase"] = "betting"
         self._rounds[name, table["rounds"]] |= {"ended_at": at, "last_version": table["version"]}
         self._returns[at.date(), table["ruleset"]][0] += 1
+        self._ended.append((name, table["rounds"]))
+
+
+def steps_up_to(rounds: int) -> list[int]:
+    """1 to 31, then sixteen in every doubling: 32, 34, … 62, 64, 68, …"""
+    steps, apart = [*range(1, 32)], 2
+    while steps[-1] <= rounds:
+        first = 16 * apart
+        steps += range(first, 2 * first, apart)
+        apart *= 2
+    return steps
+
+
+def round_to_half_chips(chips: float) -> int:
+    assert chips in (0, 0.5), chips
+    return int(2 * chips)

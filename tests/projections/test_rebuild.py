@@ -181,4 +181,4 @@ async def test_an_operator_is_told_in_words(database: Database) -> None:
     assert "is read as it was kept" in rebuild("tables", "--rollback").stdout
     refused = rebuild("chairs")
     assert refused.returncode == 2
-    assert "there are tables, rounds, hands, runs, returns." in refused.stderr
+    assert all(view.name in refused.stderr for view in ALL)

@@ -10,7 +10,7 @@ from itertools import groupby
 
 import msgspec
 
-from services.audit.application import FeedRecord, from_feed
+from services.audit.application.feed import FeedRecord, from_feed
 from services.audit.domain.verify import verify
 from tests.simulation.desk import Desk, Sent
 from tests.simulation.model import Model, milliseconds

@@ -17,6 +17,8 @@ from fastapi import FastAPI
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import tables as tables_api
 from services.blackjack.application.clocks import Clocks
+from services.blackjack.application.computers import BestTables, Computers
+from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
@@ -170,7 +172,9 @@ class Process:
             base_url="http://croupier",
             headers={b"Authorization": _KEY},
         )
-        clocks = Clocks(self.link, tables, self._clock, lambda lateness: None)
+        best = BestTables.from_desk(OddsDesk())
+        computers = Computers(tables, best, self._clock)
+        clocks = Clocks(self.link, tables, computers, self._clock, lambda lateness: None)
         await self._batcher.__aenter__()
         self._working = asyncio.create_task(_work(clocks))
 

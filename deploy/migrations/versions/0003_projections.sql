@@ -84,6 +84,29 @@ CREATE TABLE projected_return (
     PRIMARY KEY (house, generation, day, ruleset)
 ) WITH (fillfactor = 50);
 
+-- How the return of each game and each table came about, in sums from the first round on. `step` is
+-- the round at which a row begins: each of the first 31, then sixteen in every doubling, so that a
+-- million rounds are 271 rows. The newest row has all of them. `table_id` is '' for all tables of a
+-- game together. At step 0 a table has what the round that runs has settled so far.
+-- `bet` are the opening bets, `rounded` the half chips that rounding took, `squares` the sum of the
+-- squares of what each round came to.
+CREATE TABLE projected_curve (
+    house      text COLLATE "C" NOT NULL,
+    generation integer NOT NULL,
+    table_id   text COLLATE "C" NOT NULL,
+    ruleset    text COLLATE "C" NOT NULL,
+    version    text COLLATE "C" NOT NULL,
+    step       bigint  NOT NULL,
+    rounds     bigint  NOT NULL,
+    bet        bigint  NOT NULL,
+    stake      bigint  NOT NULL,
+    payout     bigint  NOT NULL,
+    rounded    bigint  NOT NULL,
+    squares    numeric NOT NULL,
+    PRIMARY KEY (house, generation, table_id, ruleset, version, step)
+) WITH (fillfactor = 50);
+
 GRANT SELECT, INSERT, UPDATE, DELETE
-   ON projection_checkpoint, projected_table, projected_round, projected_hand, projected_return
+   ON projection_checkpoint, projected_table, projected_round, projected_hand, projected_return,
+      projected_curve
    TO croupier_app;

@@ -63,7 +63,7 @@ def prove(before: Table, events: Sequence[e.Event]) -> Proof:
     opened, revealed = _frame(events)
     table = _when_opened(before, events)
     round_id = f"{table.id}.{opened.number}"
-    dealt = _dealt(events)
+    dealt = dealt_in(events)
     cards, faults = [], list(_seed_faults(table, opened, revealed))
     if (secret := _from_hex(revealed.seed)) is not None:
         shoe = Shoe(secret, table.rules.decks, round_id, opened.client_seeds)
@@ -140,7 +140,7 @@ def _seed_faults(table: Table, opened: e.RoundOpened, revealed: e.SeedRevealed) 
         )
 
 
-def _dealt(events: Iterable[e.Event]) -> dict[int, Dealt]:
+def dealt_in(events: Iterable[e.Event]) -> dict[int, Dealt]:
     """Every open card by its place in the shoe."""
     dealt: dict[int, Dealt] = {}
     hole_at, drawn = 0, 0

@@ -142,6 +142,8 @@ def _of_seats(table: Table, event: e.Event) -> Iterator[str]:
             yield f"{player} takes seat {number} with {chips(buy_in)}."
         case e.RunStarted() | e.RunEnded():
             yield _of_a_run(table, event)
+        case e.ComputerSeated(number, level):
+            yield f"{table.seat(number).player} is a computer player: {level}."
         case e.ChipsBoughtIn(number, amount):
             yield f"{table.seat(number).player} buys in for {amount} more."
         case e.ChipsCashedOut(number, amount):

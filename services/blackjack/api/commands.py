@@ -1,16 +1,19 @@
-"""The routes that record at tables: open one, play, play many. They stand in front of the app."""
+"""The routes that record at tables: open one, play, play many, seat computer players.
+
+They stand in front of the app.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
-from services.blackjack.api import examples, many
+from services.blackjack.api import computers, examples, many
 from services.blackjack.application.answers import Answered
 from services.blackjack.application.shoes import SeedUnreadable
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain import rejections as no
-from services.blackjack.domain.commands import Command, Open
+from services.blackjack.domain.commands import AnyCommand, Command, Open, SeatComputer
 from shared.eventstore.cause import StaleVersion
 from shared.eventstore.rejections import (
     InsufficientChips,
@@ -30,6 +33,7 @@ _HINT: Final = f"The types are {', '.join(examples.COMMANDS)}."
 _TABLE: Final = id_in_path("table", "The table's id.", "table-3")
 _read_open: Final = msgspec.json.Decoder(Open)
 _read_one: Final = msgspec.json.Decoder(Command)
+_read_computer: Final = msgspec.json.Decoder(SeatComputer)
 _read_many: Final = msgspec.json.Decoder(many.TableCommands)
 
 
@@ -46,6 +50,9 @@ def entrances(tables: Tables, most_under_way: int) -> Iterator[Entrance]:
         many.description(),
         many.MOST_BODY_BYTES,
     )
+    yield Entrance(
+        *("POST", f"{path}/computers", "play", commands.seat_computer), computers.description()
+    )
     yield Entrance("PUT", path, "play", commands.open, _open())
 
 
@@ -56,7 +63,13 @@ class _Commands:
         self._under_way = 0
 
     async def play(self, asked: Asked) -> Reply:
-        why, command = cause(asked.caller, asked.headers), decode(asked.body, _read_one, _HINT)
+        return await self._record(asked, decode(asked.body, _read_one, _HINT))
+
+    async def seat_computer(self, asked: Asked) -> Reply:
+        return await self._record(asked, decode(asked.body, _read_computer))
+
+    async def _record(self, asked: Asked, command: AnyCommand) -> Reply:
+        why = cause(asked.caller, asked.headers)
         self._make_room(1)
         try:
             return _reply(await self._tables.play(why, asked.id, command))
@@ -116,7 +129,8 @@ def _open() -> dict[str, Any]:
     return operation(
         *("open_table", "Tables", "Open a table"),
         "Open a table under an id of your choice. Safe to repeat.\n\n"
-        "`bet` and `seats` override the limits of the ruleset; `host` is who deals where the host "
+        "`ruleset` is a published one or one of the house's own, in its newest version, which the "
+        "table keeps. `bet` and `seats` override its limits; `host` is who deals where the host "
         "deals, otherwise the first to sit. Where the game has modifiers, `environment` are those "
         "of every round; where it has a shop, `items` is what it sells instead.",
         takes("Open", examples.OPEN),

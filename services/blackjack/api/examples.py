@@ -170,6 +170,16 @@ EVENT: Final[dict[str, Any]] = {
     "type": "blackjack.hands_dealt",
     "data": {"hands": [[1, "8h", "8c"]], "upcard": "6c"},
 }
+COMPUTERS: Final[dict[str, Any]] = {
+    "one that plays the exact best table": {"seat": 2, "level": "hard", "buy_in": 200},
+    "for a few rounds": {"seat": 3, "level": "easy", "buy_in": 50, "rounds": 10},
+}
+COMPUTER_SEATED: Final[dict[str, Any]] = {
+    "position": 242,
+    "version": 18,
+    "type": "blackjack.computer_seated",
+    "data": {"seat": 2, "level": "hard", "buy_in": 200, "last_round": 105},
+}
 ANSWER: Final[dict[str, Any]] = {"table": TABLE, "events": [EVENT]}
 RULESET: Final[dict[str, Any]] = {
     "name": "a2g",
@@ -191,4 +201,66 @@ RULESET: Final[dict[str, Any]] = {
     "surrender": False,
     "hit_on_21": False,
     "house_edge": "about 0.5 %",
+    "computers": ["easy", "normal", "hard"],
+}
+OWN_RULESET: Final[dict[str, Any]] = {
+    **RULESET,
+    "name": "high-rollers",
+    "title": "A2G for high rollers",
+    "bet": {"min": 100, "step": 100, "max": 10_000, "half_of_stack": False},
+    "surrender": True,
+    "house_edge": "about 0.4 %",
+}
+OTHER_RULESETS: Final[dict[str, Any]] = {
+    "A2G with larger bets and surrender": OWN_RULESET,
+    "two decks without any hurry": {
+        **OWN_RULESET,
+        "name": "double-deck",
+        "title": "Double deck",
+        "seats": 3,
+        "decks": 2,
+        "clock": {"betting_seconds": None, "insurance_seconds": None, "action_seconds": None},
+        "hands_per_seat": 2,
+        "house_edge": "not published",
+    },
+}
+SHOWN: Final[dict[str, Any]] = {
+    **RULESET,
+    "sha256": "9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa",
+    "published": True,
+    "versions": [
+        {
+            "version": "1.0.0",
+            "sha256": "9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa",
+        }
+    ],
+}
+_OWN_SHA256: Final = "e3466703e5af441441a1644b710e4963af02ae064c01d04e2118e9ee60c6369d"
+SHOWN_OWN: Final[dict[str, Any]] = {
+    **OWN_RULESET,
+    "sha256": _OWN_SHA256,
+    "published": False,
+    "versions": [{"version": "1.0.0", "sha256": _OWN_SHA256}],
+}
+REALISED: Final[dict[str, Any]] = {
+    "ruleset": "a2g",
+    "version": "1.0.0",
+    "table": None,
+    "verdict": "as_expected",
+    "alarm": False,
+    "confidence": 0.999,
+    "rounds": 2,
+    "bet": 60,
+    "stake": 80,
+    "payout": 90,
+    "realised": 1.166667,
+    "exact": 0.994859,
+    "careless": 0.943244,
+    "rounding": 0.0,
+    "band": {"low": -18.8, "high": 21.3},
+    "curve": [
+        {"rounds": 1, "realised": 0.0, "low": -37.8, "high": 39.9},
+        {"rounds": 2, "realised": 1.166667, "low": -18.8, "high": 21.3},
+    ],
+    "position": 241,
 }

@@ -1,11 +1,13 @@
 """Routes of what was played: rounds of a table, hands and runs of a player, what games returned."""
 
+import re
 from datetime import date
 from typing import Annotated, Any, Final
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Response
 from msgspec import Struct
+from pydantic import BeforeValidator
 
 from services.blackjack.api import examples
 from services.blackjack.projections.hands import HandPage, Hands
@@ -109,6 +111,7 @@ def _returns(router: APIRouter, returns: Returns) -> None:
         caller: Annotated[Caller, caller_with("ledger")],
         before: Annotated[
             date | None,
+            BeforeValidator(_as_written),
             Query(description="Continue before this day: the `next` of the page before."),
         ] = None,
         days: Annotated[
@@ -119,6 +122,13 @@ def _returns(router: APIRouter, returns: Returns) -> None:
         """What was staked and what came back, by day and ruleset: `payout` over `stake` is what a
         game really returned. Days without a settlement are left out."""
         return _json(await returns.page(caller.house, before, days, wait_for=wait_for))
+
+
+def _as_written(day: str) -> str:
+    """pydantic alone takes a number too, as seconds since 1970."""
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day):
+        raise ValueError("a day is written as 2025-01-31")
+    return day
 
 
 def _json(value: Struct) -> Response:

@@ -7,10 +7,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from msgspec import Struct
 
 from services.blackjack.api import odds_examples as examples
+from services.blackjack.api.rulesets import Name, VersionWanted
 from services.blackjack.application.odds import OddsDesk, bet_and_game
+from services.blackjack.application.rulesets import Rulesets
 from services.blackjack.domain.rejections import UnknownRuleset
 from services.blackjack.domain.rules import Ruleset
-from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.odds.chart import best_chart
 from services.blackjack.odds.figures import MEANINGS, Hand, Odds, Strategy, Upcard
 from services.blackjack.odds.rejections import (
@@ -24,7 +25,6 @@ from shared.http.openapi import Responses, answers, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import decode, read_body
 from shared.kernel.chips import MOST_CHIPS
-from shared.kernel.ids import ID_PATTERN
 
 SVG: Final = "image/svg+xml"
 
@@ -90,7 +90,6 @@ PUBLISHED: Final[dict[str, Any]] = {
 }
 
 Reader = Annotated[Caller, caller_with("read")]
-Name = Annotated[str, Path(pattern=ID_PATTERN, description="The ruleset.", examples=["a2g"])]
 Cards = Annotated[
     str,
     Path(
@@ -114,28 +113,30 @@ Bet = Annotated[
 _REFUSED = refuses(Unauthenticated, Forbidden, UnknownRuleset, Malformed, BetNotPlayed, OddsBusy)
 
 
-def routes(desk: OddsDesk) -> APIRouter:
-    """The routes over a desk that knows the odds."""
+def routes(rulesets: Rulesets, desk: OddsDesk) -> APIRouter:
+    """The routes over the games of a service, and a desk that knows their odds."""
     router = APIRouter(
         prefix="/v1/rulesets/{name}", tags=["Rulesets"], default_response_class=Response
     )
-    _odds(router, desk)
-    _strategy(router, desk)
-    _chart(router, desk)
+    _odds(router, rulesets, desk)
+    _strategy(router, rulesets, desk)
+    _chart(router, rulesets, desk)
     return router
 
 
-def _odds(router: APIRouter, desk: OddsDesk) -> None:
+def _odds(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
     @router.get(
         "/odds",
         summary="The odds of a game",
         responses=answers("RulesetOdds", "The odds.", examples.ODDS) | _REFUSED,
     )
-    async def odds(caller: Reader, name: Name, bet: Bet = None) -> Response:
+    async def odds(
+        caller: Reader, name: Name, version: VersionWanted = None, bet: Bet = None
+    ) -> Response:
         """What a round is worth, exactly, with the best play of this ruleset: the house edge beside
         the published one, each upcard, and each move of each hand. A stack that covers every
         move is assumed. The first answer takes a second."""
-        rules = ruleset(name)
+        rules = await rulesets.find(caller.house, name, version)
         placed, game = bet_and_game(rules, bet)
         return _json(_of(rules, placed, await desk.odds(game)))
 
@@ -147,15 +148,21 @@ def _odds(router: APIRouter, desk: OddsDesk) -> None:
         | refuses(Malformed, BetNotPlayed, NoSuchHand),
     )
     async def hand_odds(
-        caller: Reader, name: Name, cards: Cards, upcard: OpenCard, bet: Bet = None
+        caller: Reader,
+        name: Name,
+        cards: Cards,
+        upcard: OpenCard,
+        version: VersionWanted = None,
+        bet: Bet = None,
     ) -> Response:
         """What each move of a hand that was not split is worth, for any number of cards. Where the
         dealer peeks, there is no natural any more."""
-        _, game = bet_and_game(ruleset(name), bet)
+        rules = await rulesets.find(caller.house, name, version)
+        _, game = bet_and_game(rules, bet)
         return _json(await desk.hand(game, cards, upcard))
 
 
-def _strategy(router: APIRouter, desk: OddsDesk) -> None:
+def _strategy(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
     decoder = msgspec.json.Decoder(Strategy)
 
     @router.get(
@@ -163,10 +170,12 @@ def _strategy(router: APIRouter, desk: OddsDesk) -> None:
         summary="The best table",
         responses=answers("RulesetStrategy", "The table.", examples.STRATEGY) | _REFUSED,
     )
-    async def strategy(caller: Reader, name: Name, bet: Bet = None) -> Response:
+    async def strategy(
+        caller: Reader, name: Name, version: VersionWanted = None, bet: Bet = None
+    ) -> Response:
         """The best table of this ruleset: one move for each hard total, soft total and pair against
         each upcard."""
-        rules = ruleset(name)
+        rules = await rulesets.find(caller.house, name, version)
         placed, game = bet_and_game(rules, bet)
         odds = await desk.odds(game)
         found = RulesetStrategy(
@@ -183,17 +192,18 @@ def _strategy(router: APIRouter, desk: OddsDesk) -> None:
         openapi_extra=takes("Strategy", {"best": examples.TABLE}),
     )
     async def strategy_worth(
-        request: Request, caller: Reader, name: Name, bet: Bet = None
+        request: Request, caller: Reader, name: Name, version: VersionWanted = None, bet: Bet = None
     ) -> Response:
         """What the house keeps of a bet when all hands are played by a table of your own. Nothing
         is recorded."""
-        rules, table = ruleset(name), decode(await read_body(request.receive), decoder)
+        rules = await rulesets.find(caller.house, name, version)
+        table = decode(await read_body(request.receive), decoder)
         placed, game = bet_and_game(rules, bet)
         worth, odds = await desk.worth(game, table), await desk.odds(game)
         return _json(StrategyWorth(rules.name, rules.version, placed, -worth, -odds.by_total))
 
 
-def _chart(router: APIRouter, desk: OddsDesk) -> None:
+def _chart(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
     drawn: Responses = {200: {"content": {SVG: {"example": examples.CHART}}}}
 
     @router.get(
@@ -201,10 +211,12 @@ def _chart(router: APIRouter, desk: OddsDesk) -> None:
         summary="The best table as a chart",
         responses=drawn | _REFUSED,
     )
-    async def strategy_chart(caller: Reader, name: Name, bet: Bet = None) -> Response:
+    async def strategy_chart(
+        caller: Reader, name: Name, version: VersionWanted = None, bet: Bet = None
+    ) -> Response:
         """The best table to look at and to print: hard totals, soft totals and pairs against each
         upcard, a letter and a colour for each move."""
-        rules = ruleset(name)
+        rules = await rulesets.find(caller.house, name, version)
         placed, game = bet_and_game(rules, bet)
         odds = await desk.odds(game)
         return Response(best_chart(rules, placed, odds), media_type=SVG)

@@ -1,4 +1,4 @@
-"""Routes of rulesets, tables and rounds, all but the hot one."""
+"""Routes of tables and rounds, all but the hot one."""
 
 from typing import Annotated, Any, Final
 
@@ -13,13 +13,9 @@ from services.blackjack.application.tables import Tables
 from services.blackjack.domain.commands import Command, Open
 from services.blackjack.domain.rejections import (
     UnknownRound,
-    UnknownRuleset,
     UnknownTable,
     UnknownVersion,
 )
-from services.blackjack.domain.rules import Ruleset
-from services.blackjack.domain.rulesets import PUBLISHED as RULESETS
-from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.view import Phase, TableView
 from services.blackjack.projections.rounds import Rounds
 from services.blackjack.projections.tables import TableList, TablePage
@@ -40,53 +36,18 @@ Player = Annotated[Caller, caller_with("play")]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed)
 
 
-class RulesetPage(Struct, frozen=True):
-    """The published rulesets."""
-
-    data: list[Ruleset]
-    next: None = None
-
-
 PUBLISHED: Final[dict[str, Any]] = {
-    cls.__name__: cls for cls in (Answer, Open, Ruleset, RulesetPage, TablePage, TableView)
+    cls.__name__: cls for cls in (Answer, Open, TablePage, TableView)
 } | {"Command": Command}
 
 
 def routes(tables: Tables, past: Reading, listed: TableList, rounds: Rounds) -> APIRouter:
     """The routes over the tables of a service; `past` reads what will not change any more."""
     router = APIRouter(prefix="/v1", default_response_class=Response)
-    _rulesets(router)
     _list(router, listed)
     _look(router, tables, past)
     _rounds(router, past, rounds)
     return router
-
-
-def _rulesets(router: APIRouter) -> None:
-    @router.get(
-        "/rulesets",
-        tags=["Rulesets"],
-        summary="The games",
-        responses=answers(
-            "RulesetPage", "All of them.", {"data": [examples.RULESET], "next": None}
-        ),
-    )
-    async def rulesets() -> Response:
-        """Every published ruleset, field by field. Needs no key."""
-        return _json(RulesetPage(list(RULESETS.values())))
-
-    @router.get(
-        "/rulesets/{name}",
-        tags=["Rulesets"],
-        summary="A game",
-        responses=answers("Ruleset", "The ruleset.", examples.RULESET)
-        | refuses(UnknownRuleset, Malformed),
-    )
-    async def one_ruleset(
-        name: Annotated[str, Path(description="Its name.", examples=["a2g"], max_length=64)],
-    ) -> Response:
-        """A published ruleset. Needs no key."""
-        return _json(ruleset(name))
 
 
 def _list(router: APIRouter, listed: TableList) -> None:

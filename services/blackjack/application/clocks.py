@@ -1,11 +1,15 @@
-"""Time-outs: what happens at a table where nobody acts. Any worker may fire any of them."""
+"""What is due at tables: time-outs where nobody acts, and the turns of computer players.
+
+Any worker may attend to any of them.
+"""
 
 from asyncio import gather
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from services.blackjack.application.computers import Computers
 from services.blackjack.application.reading import table_id
-from services.blackjack.application.tables import Tables
+from services.blackjack.application.tables import Tables, is_for_computers
 from services.blackjack.domain.commands import TimeOut
 from shared.eventstore.cause import Cause
 from shared.eventstore.store import Deadline, EventStore
@@ -18,17 +22,19 @@ _MOST_AT_ONCE = 64
 
 
 class Clocks:
-    """Fires deadlines as recorded commands. `late` is told by how much each was late."""
+    """Fires deadlines as recorded commands. `late` is told by how much each clock was late."""
 
     def __init__(
         self,
         store: EventStore,
         tables: Tables,
+        computers: Computers,
         clock: Callable[[], datetime],
         late: Callable[[timedelta], None],
     ) -> None:
         self._store = store
         self._tables = tables
+        self._computers = computers
         self._clock = clock
         self._late = late
 
@@ -36,8 +42,14 @@ class Clocks:
         """Fire what is due in a house, once over all workers. Returns how many were found."""
         now = self._clock()
         due = await self._store.claim_deadlines(house, now, now + CLAIM, _MOST_AT_ONCE)
-        await gather(*(self._fire(house, deadline) for deadline in due))
+        await gather(*(self._answer(house, deadline) for deadline in due))
         return len(due)
+
+    async def _answer(self, house: str, deadline: Deadline) -> None:
+        if not is_for_computers(deadline):
+            await self._fire(house, deadline)
+        elif ran_out := await self._computers.act(house, deadline.stream):
+            await self._fire(house, ran_out)
 
     async def _fire(self, house: str, deadline: Deadline) -> None:
         # One turn times out once. No caller's key has a space, so none can take this one.

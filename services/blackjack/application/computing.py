@@ -9,11 +9,13 @@ import msgspec
 from services.blackjack.odds.questions import (
     AboutGame,
     AboutHand,
+    AboutReturns,
     AboutStrategy,
     Answer,
     Question,
 )
 from services.blackjack.odds.rejections import NoSuchHand, StrategyIncomplete
+from services.blackjack.odds.returns import exact_returns
 from services.blackjack.odds.solve import expectation_of, hand_of, odds_of, solve
 
 
@@ -27,6 +29,8 @@ def answer(question: Question) -> Answer:
                 return Answer(hand=hand_of(game, cards, upcard))
             case AboutStrategy(game, strategy):
                 return Answer(bets=expectation_of(game, strategy))
+            case AboutReturns(game):
+                return Answer(returns=exact_returns(game))
             case _:
                 assert_never(question)
     except (NoSuchHand, StrategyIncomplete) as refusal:

@@ -11,9 +11,11 @@ import msgspec
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.odds.figures import Hand, Odds, Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
+from services.blackjack.odds.luck import Exact
 from services.blackjack.odds.questions import (
     AboutGame,
     AboutHand,
+    AboutReturns,
     AboutStrategy,
     Answer,
     Question,
@@ -28,7 +30,7 @@ from shared.kernel.chips import MOST_CHIPS
 from shared.kernel.rejected import Rejected
 
 PROGRAM: Final = "services.blackjack.application.computing"
-MOST_KEPT: Final = 64
+MOST_KEPT: Final = 256
 MOST_WAITING: Final = 16
 MOST_SECONDS: Final = 60.0
 """A question takes one second; this is for a machine that has no time at all."""
@@ -63,6 +65,12 @@ class OddsDesk:
         answer = await self._ask(AboutStrategy(game, strategy))
         assert answer.bets is not None
         return answer.bets
+
+    async def returns(self, rules: Ruleset) -> Exact:
+        """What a game returns with bets of which nothing is rounded. Raises OddsBusy."""
+        answer = await self._ask(AboutReturns(game_of(rules, plain_bet(rules))))
+        assert answer.returns is not None
+        return answer.returns
 
     async def close(self) -> None:
         """Nobody waits for an answer any more."""

@@ -7,18 +7,20 @@ from msgspec import UNSET, UnsetType
 
 from services.blackjack.application.answers import Answer, Answered, EventView
 from services.blackjack.application.reading import Reading, table_stream
+from services.blackjack.application.rulesets import Rulesets
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.turns import Turns
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.clock import waits_for
+from services.blackjack.domain.computers import asked, is_computer
 from services.blackjack.domain.decide import Decision, decide, open_table
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.rejections import TableExists, UnknownTable
 from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Round, Table
 from services.blackjack.domain.view import view
-from services.ledger.application import Leg, transfer
+from services.ledger.application import Leg, grant, transfer
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause, StaleVersion
 from shared.eventstore.codec import Codec
@@ -40,7 +42,10 @@ _TRIES = 5
 
 
 class Tables:
-    """The writing side. `clock` gives the time of recording, in UTC."""
+    """The writing side. `clock` gives the time of recording, in UTC.
+
+    `on_computer` is told the house, and the position of the log, when a computer player is asked.
+    """
 
     def __init__(
         self,
@@ -49,14 +54,17 @@ class Tables:
         codec: Codec,
         shoes: Shoes,
         clock: Callable[[], datetime],
+        on_computer: Callable[[str, int], None] = lambda house, position: None,
     ) -> None:
         self._store = store
         self._batcher = batcher
         self._codec = codec
         self._shoes = shoes
         self._clock = clock
+        self._on_computer = on_computer
         self.reading = Reading(store, codec)
         self._turns = Turns()
+        self.rulesets = Rulesets(store, batcher, codec, clock)
 
     async def open(self, cause: Cause, table_id: str, command: c.Open) -> Answered:
         """Open a table, once: the same body again answers with the table as it is now.
@@ -64,7 +72,9 @@ class Tables:
         Raises UnknownRuleset, RulesetNonsense, Overloaded; TableExists for another body.
         """
         stream, now = table_stream(table_id), self._clock()
-        event = open_table(table_id, command, self._shoes.fresh(cause.house, table_id, 1))
+        own = await self.rulesets.own(cause.house, command.ruleset)
+        first_seed = self._shoes.fresh(cause.house, table_id, 1)
+        event = open_table(table_id, command, first_seed, own)
         nothing: Loaded[Table | None] = Loaded(None, 0, 0)
         decision = Decision((event,), evolve(None, event))
         await self._turns.take((cause.house, stream))
@@ -75,11 +85,14 @@ class Tables:
         finally:
             self._turns.give((cause.house, stream))
         opened = self._codec.open(first[0])
+        if own and opened.ruleset.name == own.name:  # which may have had a later version since
+            own = await self.rulesets.own(cause.house, own.name, opened.ruleset.version)
+            event = open_table(table_id, command, first_seed, own)
         if (opened.ruleset, opened.host) != (event.ruleset, event.host):
             raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
         return Answered(Answer(await self.reading.table(cause.house, table_id), ()), replayed=True)
 
-    async def play(self, cause: Cause, table_id: str, command: c.Command | c.TimeOut) -> Answered:
+    async def play(self, cause: Cause, table_id: str, command: c.AnyCommand) -> Answered:
         """One command at a table: it happens wholly or not at all, and once for each cause.
 
         Raises the Rejected that refuses it; UnknownTable, StaleVersion, KeyReused, Overloaded,
@@ -98,7 +111,7 @@ class Tables:
         self,
         cause: Cause,
         table_id: str,
-        command: c.Command | c.TimeOut,
+        command: c.AnyCommand,
         body: bytes,
         deadline: float,
     ) -> Answered:
@@ -130,7 +143,7 @@ class Tables:
         table_id: str,
         now: datetime,
         loaded: Loaded[Table | None],
-        command: c.Command | c.TimeOut,
+        command: c.AnyCommand,
     ) -> Decision:
         table = loaded.state
         if table is None:
@@ -166,7 +179,7 @@ class Tables:
             traceparent=cause.traceparent,
         )
         fingerprint = cause.fingerprint(stream, body)
-        waits = _waits(stream, loaded.state, decision.table)
+        waits = _waits(stream, loaded, decision, now)
         append = Append(cause.id, fingerprint, stream, loaded.version, sealed, waits)
         appended = await self._batcher.append(cause.house, append, deadline)
         if appended.replayed:
@@ -178,6 +191,8 @@ class Tables:
                 zip(places, decision.events, strict=True), loaded.version + 1
             )
         )
+        if is_for_computers(waits):
+            self._on_computer(cause.house, appended.last_position)
         after: Loaded[Table | None] = Loaded(decision.table, appended.version, events[-1].position)
         self.reading.loader.remember(cause.house, stream, after)
         return Answered(Answer(view(decision.table, after.version, after.position), events))
@@ -202,16 +217,33 @@ class Tables:
         return Answered(Answer(span.table, events), replayed=True)
 
 
-def _waits(stream: str, before: Table | None, after: Table) -> Deadline | UnsetType | None:
+_COMPUTER = "computer at "
+
+
+def is_for_computers(waits: Deadline | UnsetType | None) -> bool:
+    """Whether a table waits for a computer player, so that it is due at once."""
+    return isinstance(waits, Deadline) and waits.turn.startswith(_COMPUTER)
+
+
+def _waits(
+    stream: str, loaded: Loaded[Table | None], decision: Decision, now: datetime
+) -> Deadline | UnsetType | None:
     """What the table waits for after a command; UNSET when that is what it waited for before."""
+    before, after = loaded.state, decision.table
+    if asked(after):  # and the clock goes on: whoever answers this looks at it
+        turn = f"{_COMPUTER}{loaded.version + len(decision.events)}"
+        return Deadline(stream, turn, moment(milliseconds(now)))
     wait = waits_for(after)
-    if wait == (before and waits_for(before)):
+    if wait == (before and waits_for(before)) and not (before and asked(before)):
         return UNSET
     return Deadline(stream, wait.turn, moment(wait.due)) if wait else None
 
 
 def _legs(stream: str, table: Table | None, events: Sequence[e.Event]) -> list[Leg]:
-    """Each event with its ledger lines, and the vault's leg after it when chips come or go."""
+    """Each event with its ledger lines, and the vault's leg after it when chips come or go.
+
+    What a computer player brings was granted to it right before.
+    """
     legs: list[Leg] = []
     for event in events:
         if table is None:
@@ -220,5 +252,7 @@ def _legs(stream: str, table: Table | None, events: Sequence[e.Event]) -> list[L
         legs.append((stream, event, postings(table, event)))
         if movement := to_vault(table, event):
             player, chips = movement
+            if chips < 0 and is_computer(player):
+                legs.append(grant(player, -chips))
             legs.append(transfer(player, table.id, chips))
     return legs

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from services.blackjack.domain.items import Catalogue
 from services.blackjack.domain.modifiers import Modifier
-from services.blackjack.domain.rules import BetLimits, Clocks, Environment
+from services.blackjack.domain.rules import BetLimits, Clocks, Environment, Level
 from shared.kernel.chips import Chips
 from shared.kernel.ids import Id, whole
 
@@ -200,9 +200,25 @@ class Open(Struct, frozen=True, tag_field="type", tag="open", forbid_unknown_fie
     items: Catalogue | None = None
 
 
+class SeatComputer(
+    Struct, frozen=True, tag_field="type", tag="seat_computer", forbid_unknown_fields=True
+):
+    """Give a free seat to a computer player. Not sent as a command: it has a route of its own.
+
+    It brings `buy_in` chips that are granted to it, and leaves after `rounds` rounds.
+    """
+
+    seat: SeatNumber
+    level: Level
+    buy_in: Chips
+    rounds: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
 HandCommand: TypeAlias = Hit | Stand | DoubleDown | Split | Surrender
 Command: TypeAlias = (
     Bet | Hit | Stand | DoubleDown | Split | Surrender | Insure | DeclineInsurance | Deal
     | Sit | StartRun | Leave | BuyIn | CashOut | WithdrawBet | SitOut | Close
     | ApplyModifier | BuyItem | UseItem
 )  # fmt: skip
+AnyCommand: TypeAlias = Command | SeatComputer | TimeOut
+"""With those that are not sent as commands."""

@@ -8,9 +8,10 @@ from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain import round as r
 from services.blackjack.domain import run
+from services.blackjack.domain.computers import name_of
 from services.blackjack.domain.items import Effect, Item, Modify, Redraw, Shield
 from services.blackjack.domain.reasons import check
-from services.blackjack.domain.rules import fingerprint
+from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.rulesets import ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
 from services.blackjack.domain.shoe import SealedSeed, Seed
@@ -24,10 +25,13 @@ class Decision(Struct, frozen=True, gc=False):
     table: Table
 
 
-def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpened:
+def open_table(
+    table_id: str, command: c.Open, first: SealedSeed, own: Ruleset | None = None
+) -> e.TableOpened:
     """The first event of a table, with the seed of its first round, sealed.
 
-    Raises UnknownRuleset, RulesetNonsense.
+    `own` is the house's ruleset of that name, if it has one. Raises UnknownRuleset,
+    RulesetNonsense.
     """
     rules = ruleset(
         command.ruleset,
@@ -36,11 +40,12 @@ def open_table(table_id: str, command: c.Open, first: SealedSeed) -> e.TableOpen
         seats=command.seats,
         environment=command.environment,
         items=command.items,
+        own=own,
     )
     return e.TableOpened(table_id, rules, fingerprint(rules), command.host, first)
 
 
-def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 0) -> Decision:
+def decide(table: Table, command: c.AnyCommand, seed: Seed, now: int = 0) -> Decision:
     """The events of a command at a table. Raises the Rejected that `check` finds.
 
     `seed` is the chance of the running round or the next, `now` the time in milliseconds since
@@ -59,6 +64,8 @@ def decide(table: Table, command: c.Command | c.TimeOut, seed: Seed, now: int = 
             _at_the_seat(play, command)
         case c.ApplyModifier() | c.BuyItem() | c.UseItem():
             _change(play, command)
+        case c.SeatComputer():
+            _seat_computer(play, command)
         case c.TimeOut():
             _time_out(play)
         case _:
@@ -189,6 +196,14 @@ def _welcome(play: r.Play, player: str) -> None:
     """The first to sit down hosts."""
     if play.table.host is None:
         play.tell(e.HostMoved(player))
+
+
+def _seat_computer(play: r.Play, command: c.SeatComputer) -> None:
+    seat, level, buy_in = command.seat, command.level, command.buy_in
+    player = name_of(level, seat)
+    play.tell(e.PlayerSat(seat, player, buy_in))
+    _welcome(play, player)
+    play.tell(e.ComputerSeated(seat, level, buy_in, play.table.rounds + command.rounds))
 
 
 def _time_out(play: r.Play) -> None:

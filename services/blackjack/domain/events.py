@@ -1,4 +1,6 @@
-"""What happened at a table. Events are forever: a changed one gets a new version and an upcaster.
+"""What happened at a table, or to a game.
+
+Events are forever: a changed one gets a new version and an upcaster.
 
 No event holds a secret. A seed travels sealed until `SeedRevealed`; the hole card has no value
 until `HoleCardRevealed`.
@@ -10,7 +12,7 @@ from msgspec import Struct
 
 from services.blackjack.domain.cards import Card, Cards
 from services.blackjack.domain.modifiers import Modifier
-from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rules import Level, Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
 Outcome: TypeAlias = Literal["natural", "win", "push", "loss", "bust", "surrender"]
@@ -60,6 +62,16 @@ class RunEnded(Struct, frozen=True, gc=False):
     seat: int
     outcome: RunOutcome
     bankroll: int
+
+
+class ComputerSeated(Struct, frozen=True, gc=False):
+    """The player who has just sat down is a computer of this level. It leaves after the round with
+    the number `last_round`; `buy_in` is what it brings again when its stack allows no bet."""
+
+    seat: int
+    level: Level
+    buy_in: int
+    last_round: int
 
 
 class ChipsBoughtIn(Struct, frozen=True, gc=False):
@@ -233,14 +245,22 @@ class SeedRevealed(Struct, frozen=True, gc=False):
     next: SealedSeed
 
 
+class RulesetRegistered(Struct, frozen=True, gc=False):
+    """The house has a game of its own, or a further version of it. Told in the game's stream."""
+
+    ruleset: Ruleset
+    ruleset_sha256: str
+
+
 HandEvent: TypeAlias = CardDealt | HandStood | HandSettled | HandDoubled | HandSplit
 RoundEvent: TypeAlias = (
     HandsDealt | RoundOpened | HoleCardRevealed | DealerDrew | SeedRevealed | DealerPeeked
     | InsuranceOffered | InsuranceBought | InsuranceDeclined | InsuranceSettled
 )  # fmt: skip
 SeatEvent: TypeAlias = (
-    BetPlaced | BetWithdrawn | SeatSatOut | PlayerSat | ChipsBoughtIn | ChipsCashedOut
-    | PlayerLeaving | PlayerLeft | HostMoved | TableOpened | TableWasClosed | RunStarted | RunEnded
+    BetPlaced | BetWithdrawn | SeatSatOut | PlayerSat | ComputerSeated | RunStarted | RunEnded
+    | ChipsBoughtIn | ChipsCashedOut | PlayerLeaving | PlayerLeft | HostMoved | TableOpened
+    | TableWasClosed
 )  # fmt: skip
 ItemEvent: TypeAlias = ModifierApplied | ItemBought | ItemUsed | CardRedrawn | HandShielded
 Event: TypeAlias = HandEvent | RoundEvent | SeatEvent | ItemEvent
@@ -252,6 +272,7 @@ REGISTRY: Final[dict[str, tuple[int, type]]] = {
     "blackjack.player_sat": (1, PlayerSat),
     "blackjack.run_started": (1, RunStarted),
     "blackjack.run_ended": (1, RunEnded),
+    "blackjack.computer_seated": (1, ComputerSeated),
     "blackjack.chips_bought_in": (1, ChipsBoughtIn),
     "blackjack.chips_cashed_out": (1, ChipsCashedOut),
     "blackjack.player_leaving": (1, PlayerLeaving),
@@ -279,4 +300,5 @@ REGISTRY: Final[dict[str, tuple[int, type]]] = {
     "blackjack.hole_card_revealed": (1, HoleCardRevealed),
     "blackjack.dealer_drew": (1, DealerDrew),
     "blackjack.seed_revealed": (1, SeedRevealed),
+    "blackjack.ruleset_registered": (1, RulesetRegistered),
 }

@@ -6,7 +6,16 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from services.blackjack.domain import events as e
-from services.blackjack.domain.table import Betting, Closed, Hand, Round, Run, Seat, Table
+from services.blackjack.domain.table import (
+    Betting,
+    Closed,
+    Computer,
+    Hand,
+    Round,
+    Run,
+    Seat,
+    Table,
+)
 
 T = TypeVar("T")
 
@@ -217,6 +226,11 @@ def _chips_cashed_out(table: Table, event: e.ChipsCashedOut, at: int) -> Table:
     return _place(table, event.seat, replace(seat, stack=seat.stack - event.amount))
 
 
+def _computer_seated(table: Table, event: e.ComputerSeated, at: int) -> Table:
+    computer = Computer(event.level, event.buy_in, event.last_round)
+    return _place(table, event.seat, replace(table.seat(event.seat), computer=computer))
+
+
 def _player_leaving(table: Table, event: e.PlayerLeaving, at: int) -> Table:
     return _place(table, event.seat, replace(table.seat(event.seat), leaving=True))
 
@@ -264,6 +278,7 @@ _FOLDS: Final[dict[type[e.Event], Callable[[Table, Any, int], Table]]] = {
     e.PlayerSat: _player_sat,
     e.RunStarted: _run_started,
     e.RunEnded: _run_ended,
+    e.ComputerSeated: _computer_seated,
     e.ChipsBoughtIn: _chips_bought_in,
     e.ChipsCashedOut: _chips_cashed_out,
     e.PlayerLeaving: _player_leaving,

@@ -5,7 +5,13 @@ from typing import assert_never
 
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import rejections as no
-from services.blackjack.domain import run, shop
+from services.blackjack.domain import shop
+from services.blackjack.domain.arrivals import (
+    computer_reason,
+    sit_reason,
+    start_reason,
+    unknown_seat,
+)
 from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.rejections import Reason
 from services.blackjack.domain.rules import Ruleset
@@ -14,7 +20,7 @@ from services.blackjack.domain.table import Closed, Hand, Round, Seat, Table
 from shared.kernel.rejected import Rejected
 
 
-def check(table: Table, command: c.Command | c.TimeOut) -> None:
+def check(table: Table, command: c.AnyCommand) -> None:
     """Returns when the command is legal now, raises the reason when it is not."""
     if isinstance(table.stage, Closed):
         raise no.TableClosed(f"Table {table.id} is closed.")
@@ -22,7 +28,7 @@ def check(table: Table, command: c.Command | c.TimeOut) -> None:
         raise reason
 
 
-def _reason(table: Table, command: c.Command | c.TimeOut) -> Reason:
+def _reason(table: Table, command: c.AnyCommand) -> Reason:
     match command:
         case c.Hit() | c.Stand() | c.DoubleDown() | c.Split() | c.Surrender():
             seat = _occupied(table, command.seat)
@@ -34,9 +40,11 @@ def _reason(table: Table, command: c.Command | c.TimeOut) -> Reason:
         case c.Bet() | c.WithdrawBet() | c.SitOut() | c.Deal() | c.Close():
             return _between_rounds_reason(table, command)
         case c.Sit():
-            return _sit_reason(table, command)
+            return sit_reason(table, command)
         case c.StartRun():
-            return _start_reason(table, command)
+            return start_reason(table, command)
+        case c.SeatComputer():
+            return computer_reason(table, command)
         case c.Leave() | c.BuyIn() | c.CashOut():
             return _seat_reason(table, command)
         case c.ApplyModifier():
@@ -243,47 +251,13 @@ def cash_out_reason(rules: Ruleset, seat: Seat, amount: int) -> Reason:
     return _funds_reason(seat, amount)
 
 
-def _sit_reason(table: Table, command: c.Sit) -> Reason:
-    if table.rules.run is not None:
-        return no.PlayedInRuns(f"{table.rules.title} is played in runs; start one.")
-    return _free_reason(table, command.seat, command.player)
-
-
-def _start_reason(table: Table, command: c.StartRun) -> Reason:
-    """A run needs a stake within the limits, and a seat that is free or one's own.
-
-    Raises StakeNotAllowed, NoRuns.
-    """
-    run.started(table, command)
-    number, player = command.seat, command.player
-    if number > len(table.seats) or not (seat := table.seats[number - 1]) or seat.player != player:
-        return _free_reason(table, number, player)
-    return no.RunUnderWay(f"{player} has a run that is not over.") if run.is_running(seat) else None
-
-
-def _free_reason(table: Table, number: int, player: str) -> Reason:
-    """Why a player may not come to a seat."""
-    if number > len(table.seats):
-        return _unknown_seat(table)
-    if (taken := table.seats[number - 1]) is not None:
-        return no.SeatTaken(f"Seat {number} is {taken.player}'s.")
-    for other, seat in table.seated():
-        if seat.player == player:
-            return no.AlreadySeated(f"{player} sits on seat {other}.", seat=other)
-    return None
-
-
 def _occupied(table: Table, number: int) -> Seat:
     """Raises UnknownSeat, SeatEmpty."""
     if number > len(table.seats):
-        raise _unknown_seat(table)
+        raise unknown_seat(table)
     if (seat := table.seats[number - 1]) is None:
         raise no.SeatEmpty(f"Nobody sits on seat {number}.")
     return seat
-
-
-def _unknown_seat(table: Table) -> Rejected:
-    return no.UnknownSeat(f"Table {table.id} has seats 1 to {len(table.seats)}.")
 
 
 def _funds_reason(seat: Seat, cost: int) -> Reason:

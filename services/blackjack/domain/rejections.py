@@ -18,13 +18,36 @@ class UnknownRuleset(Rejected):
 
 
 class RulesetNonsense(Rejected):
-    """These limits do not make a playable game.
+    """These rules do not make a playable game.
 
-    A table's limits must allow at least one bet, pay an exact 3:2 in whole chips, and fit the
-    longest possible round into the shoe.
+    They must allow at least one bet, pay an exact 3:2 in whole chips or say that it is rounded, fit
+    the longest possible round into the shoe, wait for nobody for ever where a clock ticks at all,
+    and contradict themselves nowhere. The detail says what would be accepted.
     """
 
     status = 422
+
+
+class RulesetPublished(Rejected):
+    """The name belongs to a published game.
+
+    Published games never change. Register the ruleset under a name of your own.
+    """
+
+
+class RulesetVersionTaken(Rejected):
+    """This version is there already, with other rules, or a later one is.
+
+    Every version is kept as it was registered, for the tables that play by it. Other rules take a
+    version after the `newest`; the same rules under the same version may be sent again.
+    """
+
+
+class TooManyRulesets(Rejected):
+    """There is no room for another one.
+
+    A house has at most a hundred rulesets of its own, each in at most a hundred versions.
+    """
 
 
 class UnknownTable(Rejected):
@@ -129,6 +152,21 @@ class AlreadySeated(Rejected):
     """The player has a seat at this table.
 
     A player holds one seat a table, since the chips on a table are one stack.
+    """
+
+
+class NameReserved(Rejected):
+    """That is the name of a computer player.
+
+    Names that begin with `computer-` belong to the players that the service plays by itself.
+    `POST /v1/tables/{table}/computers` gives a seat to one.
+    """
+
+
+class NoSuchComputer(Rejected):
+    """No such computer player sits down here.
+
+    The ruleset says in `computers` which of them may take a seat.
     """
 
 

@@ -30,6 +30,9 @@ class BetLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the most is (also) half of the player's stack, rounded down."""
 
 
+Level: TypeAlias = Literal["easy", "normal", "hard"]
+"""How well a computer player plays."""
+
 Seconds = Annotated[int, Meta(ge=1, le=3600)]
 
 
@@ -103,6 +106,8 @@ class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Modifiers of every round, in effect once naturals are dealt with."""
     items: Catalogue = ()
     """What the shop sells; nothing: there is none."""
+    computers: tuple[Level, ...] = ()
+    """The computer players that may take a seat; left away when there are none."""
 
     def peeks_at(self, upcard: Card) -> bool:
         """Whether the dealer looks at the hole card under this upcard before play."""
@@ -193,7 +198,10 @@ def validate(ruleset: Ruleset) -> Ruleset:
     if ruleset.run is not None:
         _validate_runs(ruleset, ruleset.run)
     if ruleset.peek != "never" and ruleset.insurance == "on_turn":
-        raise RulesetNonsense("Insurance on one's turn comes after the peek and could only lose.")
+        raise RulesetNonsense(
+            "Insurance on one's turn comes after the peek and could only lose: offer "
+            "insurance before_play, or let the dealer peek never."
+        )
     if len({item.name for item in ruleset.items}) < len(ruleset.items):
         raise RulesetNonsense("Two items of the catalogue have the same name.")
     if most_cards(ruleset) > 52 * ruleset.decks:
@@ -206,6 +214,8 @@ def validate(ruleset: Ruleset) -> Ruleset:
 def _validate_runs(ruleset: Ruleset, run: Runs) -> None:
     if ruleset.bankroll != "vault":
         raise RulesetNonsense("A run brings chips from the vault, not for the session.")
+    if ruleset.computers:
+        raise RulesetNonsense("Computer players buy in; they start no runs.")
     if run.max_stake < run.min_stake:
         raise RulesetNonsense(f"A run cannot begin with {run.min_stake} to {run.max_stake} chips.")
     if run.granted_goal <= run.granted_stake:

@@ -29,6 +29,7 @@ A2G: Final = Ruleset(
     surrender=False,
     hit_on_21=False,
     house_edge="about 0.5 %",
+    computers=("easy", "normal", "hard"),
 )
 
 COINLOUNGE: Final = Ruleset(
@@ -51,12 +52,13 @@ COINLOUNGE: Final = Ruleset(
     surrender=False,
     hit_on_21=False,
     house_edge="about 0.6 %",
+    computers=("easy", "normal", "hard"),
 )
 
 CLASSIC: Final = Ruleset(
     name="classic",
     title="Poker Head, Classic Table",
-    version="1.1.0",
+    version="1.0.0",
     seats=1,
     decks=1,
     bet=BetLimits(min=5, half_of_stack=True),
@@ -98,6 +100,7 @@ EUROPEAN: Final = Ruleset(
     surrender=False,
     hit_on_21=True,
     house_edge="not published",
+    computers=("easy", "normal", "hard"),
 )
 
 PUBLISHED: Final = {game.name: validate(game) for game in (A2G, COINLOUNGE, CLASSIC, EUROPEAN)}
@@ -111,29 +114,27 @@ def ruleset(
     seats: int | None = None,
     environment: Modifiers = (),
     items: tuple[Item, ...] | None = None,
+    own: Ruleset | None = None,
 ) -> Ruleset:
-    """A published ruleset with a table's own limits, environment and catalogue.
+    """A published ruleset, or the house's `own`, with a table's limits, environment and catalogue.
 
     Raises UnknownRuleset, RulesetNonsense.
     """
-    if name not in PUBLISHED:
+    game = own or PUBLISHED.get(name)
+    if game is None:
         raise UnknownRuleset(f"There is no {name!r}; there are {', '.join(PUBLISHED)}.")
-    published = PUBLISHED[name]
-    if seats is not None and seats > published.seats:
-        raise RulesetNonsense(
-            f"{published.title} has at most {published.seats} seats, not {seats}."
-        )
-    if environment and not published.modifiers:
-        raise RulesetNonsense(f"{published.title} is played without modifiers.")
-    if items and not published.items:
-        raise RulesetNonsense(f"{published.title} has no shop.")
-    return validate(
-        replace(
-            published,
-            bet=bet or published.bet,
-            clock=clock or published.clock,
-            seats=seats or published.seats,
-            environment=environment or published.environment,
-            items=published.items if items is None else items,
-        )
+    if seats is not None and seats > game.seats:
+        raise RulesetNonsense(f"{game.title} has at most {game.seats} seats, not {seats}.")
+    if environment and not game.modifiers:
+        raise RulesetNonsense(f"{game.title} is played without modifiers.")
+    if items and not game.items:
+        raise RulesetNonsense(f"{game.title} has no shop.")
+    limited = replace(
+        game,
+        bet=bet or game.bet,
+        clock=clock or game.clock,
+        seats=seats or game.seats,
+        environment=environment or game.environment,
+        items=game.items if items is None else items,
     )
+    return validate(limited)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural
 from services.blackjack.domain.modifiers import Modifiers
-from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rules import Level, Ruleset
 from services.blackjack.domain.shoe import SealedSeed
 
 
@@ -40,6 +40,14 @@ class Run(Struct, frozen=True, gc=False):
     """What it came to, once it is over."""
 
 
+class Computer(Struct, frozen=True, gc=False):
+    """A player that is none of flesh and blood: see ComputerSeated."""
+
+    level: Level
+    buy_in: int
+    last_round: int
+
+
 class Seat(Struct, frozen=True, gc=False):
     """A player with a stack. After a round the hands lie open until the next one is dealt."""
 
@@ -56,6 +64,7 @@ class Seat(Struct, frozen=True, gc=False):
     run: Run | None = None
     items: tuple[str, ...] = ()
     """The names of those bought and not used yet."""
+    computer: Computer | None = None
 
     @property
     def is_live(self) -> bool:

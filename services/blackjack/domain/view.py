@@ -11,7 +11,16 @@ from services.blackjack.domain.events import Outcome, RunOutcome, Source
 from services.blackjack.domain.modifiers import Modifiers, Scoring, scoring
 from services.blackjack.domain.moves import Move, legal_moves
 from services.blackjack.domain.run import bankroll
-from services.blackjack.domain.table import Betting, Closed, Hand, Round, Run, Seat, Table
+from services.blackjack.domain.table import (
+    Betting,
+    Closed,
+    Computer,
+    Hand,
+    Round,
+    Run,
+    Seat,
+    Table,
+)
 from shared.kernel.moments import moment
 
 Phase: TypeAlias = Literal["betting", "insurance", "player_turn", "closed"]
@@ -81,6 +90,8 @@ class SeatView(Struct, frozen=True, gc=False):
     hands: tuple[HandView, ...]
     run: RunView | UnsetType = UNSET
     items: tuple[str, ...] | UnsetType = UNSET
+    computer: Computer | UnsetType = UNSET
+    """What kind of computer plays here; left away when a person does."""
 
 
 class Turn(Struct, frozen=True, gc=False):
@@ -187,6 +198,7 @@ def _seat(table: Table, number: int, seat: Seat, count: Scoring) -> SeatView:
         hands=tuple([_hand(index, hand, count) for index, hand in enumerate(seat.hands)]),
         run=_run(table, seat, seat.run) if seat.run else UNSET,
         items=seat.items if table.rules.items else UNSET,
+        computer=seat.computer or UNSET,
     )
 
 

@@ -19,6 +19,18 @@ class Strategy(Struct, frozen=True):
     pairs: dict[str, Row]
 
 
+CODES: Final = {
+    "H": (True, False, False),
+    "S": (False, False, False),
+    "D": (True, True, False),
+    "Ds": (False, True, False),
+    "R": (True, False, True),
+    "Rs": (False, False, True),
+    "RD": (True, True, True),
+    "RDs": (False, True, True),
+}
+"""Hit, double, surrender: the first that is allowed is done, from the last to the first of them,
+and the hand stands when it is told none."""
 MEANINGS: Final = {
     "H": "hit",
     "S": "stand",

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from services.blackjack.odds.figures import Hand, Odds, Strategy
 from services.blackjack.odds.game import Game
+from services.blackjack.odds.luck import Exact
 
 
 class AboutGame(Struct, frozen=True, tag="game"):
@@ -29,15 +30,22 @@ class AboutStrategy(Struct, frozen=True, tag="strategy"):
     strategy: Strategy
 
 
-Question: TypeAlias = AboutGame | AboutHand | AboutStrategy
+class AboutReturns(Struct, frozen=True, tag="returns"):
+    """What a game returns, played best and played as the dealer plays."""
+
+    game: Game
+
+
+Question: TypeAlias = AboutGame | AboutHand | AboutStrategy | AboutReturns
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
-    """One of these: all figures, a hand, the bets won a round, or why there are none."""
+    """One of these: all figures, a hand, the bets won a round, returns, or why there are none."""
 
     odds: Odds | None = None
     hand: Hand | None = None
     bets: float | None = None
+    returns: Exact | None = None
     refusal: str | None = None
     """The name of a class of `rejections`, whose `detail` comes with it."""
     detail: str = ""

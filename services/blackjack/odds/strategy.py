@@ -6,23 +6,11 @@ from typing import Final
 import numpy as np
 
 from services.blackjack.odds.facing import Facing, Policy
-from services.blackjack.odds.figures import Row, Strategy
+from services.blackjack.odds.figures import CODES, Row, Strategy
 from services.blackjack.odds.hands import Kind
 from services.blackjack.odds.play import Against
 from services.blackjack.odds.rejections import StrategyIncomplete
 
-CODES: Final = {
-    "H": (True, False, False),
-    "S": (False, False, False),
-    "D": (True, True, False),
-    "Ds": (False, True, False),
-    "R": (True, False, True),
-    "Rs": (False, False, True),
-    "RD": (True, True, True),
-    "RDs": (False, True, True),
-}
-"""Hit, double, surrender: the first that is allowed is done, from the last to the first of them,
-and the hand stands when it is told none."""
 _CODE_OF: Final = {plan: code for code, plan in CODES.items()}
 
 

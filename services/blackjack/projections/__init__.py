@@ -5,6 +5,7 @@ Each view is beside its queries; `ALL` of them are kept up to date by the worker
 
 from typing import Final
 
+from services.blackjack.projections.curves import CURVES
 from services.blackjack.projections.hands import HANDS
 from services.blackjack.projections.plays import Happened
 from services.blackjack.projections.returns import RETURNS
@@ -13,4 +14,4 @@ from services.blackjack.projections.runs import RUNS
 from services.blackjack.projections.tables import TABLES
 from shared.eventstore.projection import Projection
 
-ALL: Final[tuple[Projection[Happened], ...]] = (TABLES, ROUNDS, HANDS, RUNS, RETURNS)
+ALL: Final[tuple[Projection[Happened], ...]] = (TABLES, ROUNDS, HANDS, RUNS, RETURNS, CURVES)

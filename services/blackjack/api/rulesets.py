@@ -1,0 +1,163 @@
+"""Routes of the games: the published ones, and those of a house's own."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request, Response
+from msgspec import Struct, structs
+
+from services.blackjack.api import examples
+from services.blackjack.application.rulesets import Rulesets
+from services.blackjack.domain.register import (
+    VERSION_PATTERN,
+    Proposal,
+    Versions,
+    version_of,
+)
+from services.blackjack.domain.rejections import (
+    RulesetNonsense,
+    RulesetPublished,
+    RulesetVersionTaken,
+    TooManyRulesets,
+    UnknownRuleset,
+)
+from services.blackjack.domain.rules import Ruleset, fingerprint
+from services.blackjack.domain.rulesets import PUBLISHED as GAMES
+from shared.eventstore.rejections import Overloaded, VersionConflict
+from shared.http.auth import Forbidden, Unauthenticated, admitted
+from shared.http.front import Asked, Entrance, Reply
+from shared.http.openapi import answers, id_in_path, operation, refuses, takes
+from shared.http.problems import BodyTooLarge, Malformed
+from shared.http.requests import cause, decode
+from shared.kernel.ids import ID_PATTERN
+
+_read_proposal: Final = msgspec.json.Decoder(Proposal)
+Name = Annotated[str, Path(pattern=ID_PATTERN, description="The ruleset.", examples=["a2g"])]
+VersionWanted = Annotated[
+    str | None,
+    Query(pattern=VERSION_PATTERN, description="A version; without it the newest."),
+]
+
+
+class RulesetVersion(Struct, frozen=True):
+    """`sha256` is the fingerprint that the first event of a table without limits of its own has."""
+
+    version: str
+    sha256: str
+
+
+class RulesetView(Ruleset, frozen=True, kw_only=True):
+    """A ruleset with the SHA-256 of its canonical JSON, in hex, and all versions of it, oldest
+    first. `published`: one of the games that every house has, which never change."""
+
+    sha256: str
+    published: bool
+    versions: list[RulesetVersion]
+
+
+class RulesetPage(Struct, frozen=True):
+    """The published rulesets, then those of the house's own by name, each in its newest version."""
+
+    data: list[RulesetView]
+    next: None = None
+
+
+PUBLISHED: Final[dict[str, Any]] = {
+    cls.__name__: cls for cls in (Proposal, RulesetPage, RulesetView, RulesetVersion)
+}
+
+
+def routes(rulesets: Rulesets) -> APIRouter:
+    """The routes that read, over the rulesets of a service."""
+    router = APIRouter(prefix="/v1", tags=["Rulesets"], default_response_class=Response)
+    _look(router, rulesets)
+    return router
+
+
+def shown(name: str, versions: Versions, version: str | None = None) -> RulesetView:
+    """One of the versions of a ruleset, or the newest. Raises UnknownRuleset."""
+    ruleset = version_of(name, versions, version)
+    return RulesetView(
+        **structs.asdict(ruleset),
+        sha256=fingerprint(ruleset),
+        published=ruleset.name in GAMES,
+        versions=[RulesetVersion(each.version, fingerprint(each)) for each in versions],
+    )
+
+
+def _look(router: APIRouter, rulesets: Rulesets) -> None:
+    @router.get(
+        "/rulesets",
+        summary="The games",
+        responses=answers("RulesetPage", "All of them.", {"data": [examples.SHOWN], "next": None})
+        | refuses(Unauthenticated, Forbidden),
+    )
+    async def every_ruleset(request: Request) -> Response:
+        """Every ruleset, field by field. Without a key the published ones; with one that has the
+        scope `read`, also those that its house has registered."""
+        names = list(GAMES)
+        house = await _house(request)
+        if house is not None:
+            names += await rulesets.names(house)
+        found = [await rulesets.versions(house or "", name) for name in names]
+        return _json(RulesetPage([shown(*each) for each in zip(names, found, strict=True)]))
+
+    @router.get(
+        "/rulesets/{name}",
+        summary="A game",
+        responses=answers("RulesetView", "The ruleset.", examples.SHOWN)
+        | refuses(Unauthenticated, Forbidden, UnknownRuleset, Malformed),
+    )
+    async def one_ruleset(request: Request, name: Name, version: VersionWanted = None) -> Response:
+        """A ruleset, in any of its versions. A published one needs no key; one that a house has
+        registered needs a key of the house with the scope `read`."""
+        house = await _house(request)
+        is_known = name in GAMES or house is not None
+        versions = await rulesets.versions(house or "", name) if is_known else ()
+        return _json(shown(name, versions, version))
+
+
+def entrances(rulesets: Rulesets) -> Iterator[Entrance]:
+    """The one route that records, in front of the app."""
+
+    async def register(asked: Asked) -> Reply:
+        why, proposal = cause(asked.caller, asked.headers), decode(asked.body, _read_proposal)
+        if proposal.name != asked.id:
+            different = (
+                f"The address says {asked.id!r}, the body {proposal.name!r}: they are the same."
+            )
+            raise Malformed(different, errors=[{"at": "$.name", "why": different}])
+        put = await rulesets.register(why, proposal)
+        view = shown(proposal.name, put.versions, proposal.version)
+        return Reply(view, 201 if put.is_new else 200)
+
+    yield Entrance("PUT", "/v1/rulesets/{name}", "ops", register, _register())
+
+
+def _register() -> dict[str, Any]:
+    return operation(
+        *("register_ruleset", "Rulesets", "Register a game"),
+        "Give the house a game of its own, or a further version of one. Safe to repeat.\n\n"
+        "The body is the whole ruleset; its `name` is the one in the address. Every version is "
+        "kept: open tables play on by the one that they were opened with, new ones by the newest. "
+        "It is an event in the log of the house, so that auditors see it.",
+        takes("Proposal", examples.OTHER_RULESETS),
+        answers("RulesetView", "Registered before, the same.", examples.SHOWN_OWN)
+        | answers("RulesetView", "It can be played.", examples.SHOWN_OWN, status=201)
+        | refuses(Unauthenticated, Forbidden, RulesetPublished, RulesetVersionTaken)
+        | refuses(TooManyRulesets, VersionConflict, BodyTooLarge, Malformed, RulesetNonsense)
+        | refuses(Overloaded),
+        [id_in_path("name", "Its name.", "high-rollers")],
+    )
+
+
+async def _house(request: Request) -> str | None:
+    """Whose rulesets are asked for; None without a key. Raises Unauthenticated, Forbidden."""
+    if "authorization" not in request.headers:
+        return None
+    return (await admitted(request, "read")).house
+
+
+def _json(value: Struct) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")

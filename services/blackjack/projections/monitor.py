@@ -1,0 +1,76 @@
+"""Whether games return what they should: every game and table beside its exact odds."""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from services.blackjack.application.rulesets import Rulesets
+from services.blackjack.domain.rejections import UnknownRuleset
+from services.blackjack.domain.rules import Ruleset
+from services.blackjack.domain.rulesets import PUBLISHED
+from services.blackjack.odds.luck import Exact, Judged, Played, add, judge
+from services.blackjack.projections.curves import ALL_TABLES, Curves, Total
+from shared.telemetry import show_return, show_return_alarms
+
+Exactly: TypeAlias = Callable[[Ruleset], Awaitable[Exact]]
+"""What a game returns, computed: `OddsDesk.returns`."""
+
+_log = logging.getLogger(__name__)
+
+
+class Monitor:
+    """Looks at all that was played, shows it as figures, and raises the alarm in the log.
+
+    The figures are of the published games over all houses, and tell nothing of any one of them;
+    the number of alarms counts games of the houses' own and single tables too.
+    """
+
+    def __init__(self, curves: Curves, rulesets: Rulesets, exact: Exactly) -> None:
+        self._curves = curves
+        self._rulesets = rulesets
+        self._exact = exact
+        self._alarmed: set[tuple[str, str, str, str]] = set()
+
+    async def look(self, houses: Sequence[str]) -> None:
+        """One look at all of them."""
+        everywhere: dict[str, Played] = {}
+        alarmed = set[tuple[str, str, str, str]]()
+        for house in houses:
+            for total in await self._curves.totals(house):
+                judged = await self._judged(house, total)
+                if judged and judged.alarm:
+                    key = house, total.table, total.ruleset, total.version
+                    alarmed.add(key)
+                    self._tell(key, total.played, judged)
+                if total.table == ALL_TABLES and _is_published(total):
+                    known = everywhere.get(total.ruleset)
+                    everywhere[total.ruleset] = add(known, total.played) if known else total.played
+        for name, played in everywhere.items():
+            judged = judge(played, await self._exact(PUBLISHED[name]))
+            show_return(name, judged.realised, judged.best, judged.low, judged.high)
+        show_return_alarms(len(alarmed))
+        self._alarmed = alarmed
+
+    async def _judged(self, house: str, total: Total) -> Judged | None:
+        try:
+            rules = await self._rulesets.find(house, total.ruleset, total.version)
+        except UnknownRuleset:  # published by another release than this one
+            return None
+        return judge(total.played, await self._exact(rules))
+
+    def _tell(self, key: tuple[str, str, str, str], played: Played, judged: Judged) -> None:
+        """Once, until it is over."""
+        if key in self._alarmed:
+            return
+        house, table, ruleset, version = key
+        _log.warning(
+            "The return of %s %s %s in the house %s is outside of its band, %s: "
+            "%.4f after %d rounds, where %.4f to %.4f was to be expected.",
+            *(ruleset, version, f"at {table}" if table else "at all tables", house),
+            *(judged.verdict, judged.realised, played.rounds, judged.low, judged.high),
+        )
+
+
+def _is_published(total: Total) -> bool:
+    game = PUBLISHED.get(total.ruleset)
+    return game is not None and game.version == total.version
