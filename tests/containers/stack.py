@@ -105,6 +105,12 @@ class Stack:
     def __enter__(self) -> "Stack":
         with ExitStack() as started:
             self._keep = Path(started.enter_context(TemporaryDirectory(prefix="croupier-stack-")))
+            self._exports = Path(
+                started.enter_context(
+                    TemporaryDirectory(prefix="exports-", ignore_cleanup_errors=True)
+                )
+            )
+            self._exports.chmod(0o777)
             self.network = started.enter_context(Network())
             database = PostgresContainer(
                 POSTGRES, username="owner", password=self._owner, dbname="croupier", driver=None
@@ -174,6 +180,7 @@ class Stack:
         }
         container = DockerContainer(image or self.image, command=list(words), **STRICT)
         container.with_envs(**told | environment).with_network(self.network)
+        container.with_volume_mapping(self._exports, "/exports", "rw")
         return container.with_volume_mapping(self._keep, "/run/secrets", "ro")
 
     def _joined(self, container: DockerContainer, name: str) -> DockerContainer:

@@ -23,6 +23,17 @@ def test_a_round_is_played_and_verified(ruleset: str, house: House) -> None:
     assert sum(report.balances.values()) == 0
 
 
+def test_an_auditor_needs_nothing_but_the_image(stack: Stack, house: House) -> None:
+    house.seat("oak", "ada", ruleset="european")
+    house.deal("oak", 20)
+    house.finish("oak")
+    export = f"/exports/{house.name}"
+
+    stack.run("export", export, CROUPIER_HOUSE=house.name)
+
+    assert "1 round" in stack.run("verify", export, DATABASE_URL_FILE="", REDIS_URL="")
+
+
 async def test_each_container_is_killed_in_turn(stack: Stack, house: House) -> None:
     """Two services and two workers at the same tables, on one Postgres and one Valkey."""
     second = stack.processes["api-2"].address
