@@ -6,9 +6,14 @@
 PINS    := deploy/requirements.txt
 DEV     := deploy/requirements-dev.txt
 UV_PINS := deploy/requirements-uv.txt
+IMAGE   := deploy/requirements-image.txt
 BIN     := .venv/bin
 UV      := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip
 PIN      = UV_CUSTOM_COMPILE_COMMAND='make pins' $(UV) compile -q --universal --generate-hashes $(ARGS)
+
+# Compose is a plugin of docker nowadays, and was a program of its own.
+COMPOSE  = $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose) \
+	-f deploy/compose.yaml
 
 # The environment for development holds the one for running.
 RUNNABLE = $(if $(wildcard .venv/ready-to-develop),.venv/ready-to-develop,.venv/ready-to-run)
@@ -22,6 +27,15 @@ RUNNABLE = $(if $(wildcard .venv/ready-to-develop),.venv/ready-to-develop,.venv/
 run: $(RUNNABLE)  ## Start everything on http://127.0.0.1:8000 (CROUPIER_PORT); Ctrl-C stops it
 	@exec $(BIN)/croupier up
 
+.PHONY: up
+up:  ## Start everything in containers, with nothing but Docker; README has the rest
+	@$(COMPOSE) up --build --detach
+	@echo "Croupier plays on http://127.0.0.1:$${CROUPIER_PORT:-8000}; make down stops it, and keeps its data."
+
+.PHONY: down
+down:  ## Stop the containers; their data stays
+	@$(COMPOSE) down
+
 .PHONY: demo
 demo: $(RUNNABLE)  ## Play some rounds of each ruleset against a running croupier, and check them
 	@exec $(BIN)/croupier demo
@@ -31,6 +45,10 @@ demo: $(RUNNABLE)  ## Play some rounds of each ruleset against a running croupie
 .PHONY: test
 test: lint types  ## Check everything: lint, types, then all tests (TEST=tests/http for some)
 	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal $(TEST)
+
+.PHONY: test-containers
+test-containers: .venv/ready-to-develop  ## Build the image and test it; fails where no Docker engine answers
+	@CROUPIER_CONTAINERS=required $(BIN)/pytest tests/containers tests/deploy $(ARGS)
 
 .PHONY: lint
 lint: .venv/ready-to-develop  ## Look for mistakes and for code that is not formatted
@@ -64,6 +82,7 @@ pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrad
 	@$(PIN) pyproject.toml --extra local -o $(PINS)
 	@$(PIN) pyproject.toml --extra local --extra parquet --group dev -o $(DEV)
 	@$(PIN) --group setup -o $(UV_PINS)
+	@$(PIN) pyproject.toml --constraint $(PINS) -o $(IMAGE)
 
 .PHONY: clean
 clean:  ## Remove the virtual environment and all caches; data and keys in .croupier stay
@@ -74,7 +93,7 @@ clean:  ## Remove the virtual environment and all caches; data and keys in .crou
 help:  ## Explain every target; the same as make alone
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+		/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The set-up. An interpreter is tried by running it: a name on the PATH proves nothing.
 

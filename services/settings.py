@@ -1,15 +1,23 @@
 """Every setting, with its default and its meaning. They come from the environment alone.
 
 All have the prefix `CROUPIER_` but two, whose names are what every platform calls them:
-`DATABASE_URL` and `REDIS_URL`.
+`DATABASE_URL` and `REDIS_URL`. What is secret may be in a file instead, which is how the engines of
+containers hand secrets out: `DATABASE_URL_FILE` and the like name it.
 """
 
+import os
 from base64 import urlsafe_b64decode
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from shared.kernel.ids import ID_PATTERN
 from shared.seals.notes import BadNote, PublicKey
@@ -165,6 +173,13 @@ class Settings(BaseSettings):
     )
 
     @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """A variable comes before its file."""
+        return named["init_settings"], named["env_settings"], _Files(settings_cls)
+
+    @classmethod
     def from_environment(cls) -> "Settings":
         """Raises `WrongSettings`."""
         try:
@@ -177,6 +192,28 @@ class Settings(BaseSettings):
     def owner_url(self) -> str:
         """Where migrations run and keys are made."""
         return self.migration_url or self.database_url
+
+
+class _Files(PydanticBaseSettingsSource):
+    """The settings that are secret, from the files that `…_FILE` names."""
+
+    def __call__(self) -> dict[str, str]:
+        found = {name: self._read(name) for name in Settings.model_fields}
+        return {name: text for name, text in found.items() if text}
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str, str, bool]:
+        return self._read(field_name), field_name, False
+
+    def _read(self, field: str) -> str:
+        """Raises `WrongSettings`."""
+        name = f"{variable(field)}_FILE"
+        file = os.environ.get(name)
+        if not file or os.environ.get(variable(field)) or Settings.model_fields[field].repr:
+            return ""
+        try:
+            return Path(file).read_text().strip()
+        except (OSError, UnicodeDecodeError):
+            raise WrongSettings(f"{name} names a file that cannot be read.") from None
 
 
 def variable(field: str) -> str:

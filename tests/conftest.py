@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 import psycopg
@@ -137,6 +138,13 @@ def valkey_url(valkey: str, worker_id: str) -> Iterator[str]:
             pytest.fail(f"Database {number} of REDIS_URL is not empty; the tests would clear it.")
         yield url
         client.flushdb()
+
+
+def not_here(what: str) -> NoReturn:
+    """Skips for want of something, or fails where CROUPIER_CONTAINERS=required asks for it."""
+    if os.environ.get("CROUPIER_CONTAINERS") == "required":
+        pytest.fail(f"CROUPIER_CONTAINERS=required, but there is no {what} here.")
+    pytest.skip(f"There is no {what} here.")
 
 
 @contextmanager

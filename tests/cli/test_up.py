@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM, Signals
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 import httpx
 import psycopg
@@ -225,6 +227,23 @@ def test_a_role_that_may_not_migrate_is_told_which_one_is_needed(
     assert refused.returncode == 1
     assert "Set CROUPIER_MIGRATION_URL to a role that may create tables" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_migrating_makes_the_role_that_serves(desk: Desk, database: Database) -> None:
+    role, owner = f"serving_{secrets.token_hex(6)}", urlsplit(database.owner_url)
+    host = owner.netloc.rpartition("@")[2]
+    serving = owner._replace(netloc=f"{role}:p%40ss@{host}").geturl()
+    settings = {"CROUPIER_MIGRATION_URL": database.owner_url, "DATABASE_URL": serving}
+
+    migrated = [desk.type("migrate", **settings) for _ in range(2)]
+
+    assert [each.returncode for each in migrated] == [0, 0], migrated
+    with psycopg.connect(serving) as it:
+        assert it.execute("SELECT house FROM log_head").fetchall() == [("local",)]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            it.execute("UPDATE log_head SET position = 1")
+    with psycopg.connect(database.owner_url) as dropping:
+        dropping.execute(f"DROP ROLE {role}")
 
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"

@@ -37,6 +37,8 @@ class Load:
     addresses: list[str] = field(default_factory=list)
     """Where else the service is: every request goes to the next of them."""
     answers: dict[str, httpx.Response] = field(default_factory=dict)
+    thought_seconds: float = 0.0
+    """How long everybody thinks before each request: with none, all processors are busy."""
     troubles: list[str] = field(default_factory=list)
     """Every answer that was none: broken connections, and what the service said of itself."""
 
@@ -46,6 +48,10 @@ class Load:
         self._answered = asyncio.Condition()
         self._going_home = False
         self._next_address = cycle([self.house.croupier.address, *self.addresses])
+
+    def go_to(self, *addresses: str) -> None:
+        """From now on the service is there, as whoever balances the load would know."""
+        self._next_address = cycle(addresses)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -118,6 +124,7 @@ class Load:
 
     async def _send(self, method: str, path: str, name: str, **body: Json) -> httpx.Response:
         while True:
+            await asyncio.sleep(self.thought_seconds)
             await self._serving.wait()
             try:
                 address = next(self._next_address) + path

@@ -1,0 +1,89 @@
+"""A Docker engine, and the images that the tests need: pulled, or else built on this machine.
+
+Without an engine the tests are skipped, and fail where CROUPIER_CONTAINERS=required says that there
+has to be one, as in continuous integration.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.croupier import PATIENCE_SECONDS, House
+from tests.conftest import not_here
+from tests.containers.stack import IMAGE, POSTGRES, VALKEY, Stack
+
+ROOT = Path(__file__).parents[2]
+BASE = os.environ.get("BASE_IMAGE", "python:3.12-slim")
+
+
+@pytest.fixture(scope="session")
+def engine() -> None:
+    """Skips, or fails, where no Docker engine answers."""
+    if shutil.which("docker") and docker("version", check=False).returncode == 0:
+        return
+    not_here("Docker engine that answers")
+
+
+@pytest.fixture(scope="session")
+def image(engine: None) -> str:
+    """The name of the image that deploy/Dockerfile builds from this checkout."""
+    with one_at_a_time():
+        for needed in (BASE, POSTGRES, VALKEY):
+            if not is_here(needed):
+                docker("pull", "--quiet", needed, check=False)
+        if not all(map(is_here, (BASE, POSTGRES, VALKEY))):
+            script = Path(__file__).with_name("standins.sh")
+            subprocess.run([script, sys.executable], cwd=ROOT, check=True, env=_with_our_code())
+        base = f"BASE_IMAGE={BASE}"
+        docker("build", "-f", "deploy/Dockerfile", "-t", IMAGE, "--build-arg", base, ".")
+    return IMAGE
+
+
+@pytest.fixture(scope="module")
+def stack(image: str) -> Iterator[Stack]:
+    """Postgres, Valkey, two services and two workers, each in a container of its own."""
+    with Stack() as stack:
+        stack.migrate()
+        for name in ("api-1", "api-2"):
+            stack.serve(name)
+        for name in ("worker-1", "worker-2"):
+            stack.work(name)
+        yield stack
+
+
+@pytest.fixture
+def house(stack: Stack) -> Iterator[House]:
+    with httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as http:
+        yield House(stack, http)
+
+
+def docker(*words: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+    """What the engine's command line says; when it fails, the test does, with the same words."""
+    done = subprocess.run(["docker", *words], cwd=ROOT, capture_output=True, text=True)
+    assert not check or done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done
+
+
+def is_here(name: str) -> bool:
+    return docker("image", "inspect", name, check=False).returncode == 0
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """The processes that test share the engine: one builds, the others find it built."""
+    with Path(tempfile.gettempdir(), "croupier-images.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _with_our_code() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}

@@ -1,0 +1,66 @@
+"""A new version with a new schema takes over while everybody plays, and no request fails.
+
+The next version is this one with one more migration, which changes the busiest table. What runs
+already has to live with that: the first half of every upgrade is old code on a new schema.
+"""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from shared.eventstore.migrate import head
+from tests.api.croupier import House
+from tests.containers.conftest import docker
+from tests.containers.stack import PART, THOUGHT_SECONDS, Stack
+from tests.crash.audit import nothing_is_lost_and_nothing_is_doubled
+from tests.crash.load import Load
+
+NEXT = "croupier:next"
+MIGRATION = f"""
+from alembic import op
+revision, down_revision = "next", "{head()}"
+def upgrade():
+    op.execute("ALTER TABLE event_log ADD COLUMN of_the_next_version text")
+"""
+RECIPE = """
+FROM croupier:test
+USER 0
+COPY next.py /
+RUN python3 -c "from shared.eventstore.migrate import SCRIPTS as there; import shutil; \
+    shutil.copy('/next.py', there / 'versions')"
+USER 65532
+"""
+
+
+@pytest.fixture(scope="module")
+def next_image(image: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    context: Path = tmp_path_factory.mktemp("next")
+    (context / "next.py").write_text(MIGRATION)
+    (context / "Dockerfile").write_text(RECIPE)
+    docker("build", "-t", NEXT, str(context))
+    return NEXT
+
+
+async def test_an_upgrade_under_load_fails_no_request(
+    stack: Stack, house: House, next_image: str
+) -> None:
+    old = [stack.processes[name].address for name in ("api-1", "api-2")]
+    load = Load(house, addresses=old[1:], thought_seconds=THOUGHT_SECONDS)
+    async with load.running():
+        await load.until_answered(PART)
+        said = await asyncio.to_thread(stack.migrate, next_image)
+        assert "revision next" in said
+        await load.until_answered(PART)
+        for number in (1, 2):
+            begun = await asyncio.to_thread(stack.serve, f"next-{number}", next_image)
+            await asyncio.to_thread(stack.work, f"next-worker-{number}", next_image)
+            old.pop(0)
+            load.go_to(begun.address, *(old or [stack.processes["next-1"].address]))
+            for name in (f"api-{number}", f"worker-{number}"):
+                assert await asyncio.to_thread(stack.processes[name].stop) == 0
+            await load.until_answered(PART)
+
+    assert [each for each in load.troubles if "version-conflict" not in each] == []
+    stack.front = "next-1"
+    nothing_is_lost_and_nothing_is_doubled(load)
