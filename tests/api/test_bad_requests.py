@@ -52,7 +52,9 @@ NO_IDS = [
 
 
 @pytest.mark.parametrize("name", NO_IDS, ids=lambda name: ascii(name)[:20])
-@pytest.mark.parametrize("route", [r for r in ROUTES if "{" in r.path], ids=str)
+@pytest.mark.parametrize(
+    "route", [r for r in ROUTES if "{" in r.path.replace("{size}", "")], ids=str
+)
 def test_an_id_in_an_address_is_plain(route: Route, name: str, house: House) -> None:
     given = quote(name, safe="%")
     filled = route.path.replace("{round}", f"{given}.1")
@@ -126,7 +128,7 @@ def test_an_address_names_the_methods_it_takes(path: str, playing: House) -> Non
 
 
 LISTS = [route for route in ROUTES if route.address.endswith(("entries", "accounts", "/events"))]
-CURSORS = [route for route in LISTS if "accounts" not in route.path]
+CURSORS = [route for route in LISTS if not set(route.path.split("/")) & {"accounts", "audit"}]
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "abc", "", "1.5", "1e3", "9" * 30, "%00"])

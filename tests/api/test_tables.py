@@ -216,12 +216,12 @@ def test_a_table_with_an_environment_a_modifier_and_items(house: House) -> None:
     assert house.open("oak", "a2g", environment=changes).status_code == 422
     assert house.open("oak", "classic", **game).status_code == 201
     assert house.open("oak", "classic", **game).status_code == 200
-    house.do("oak", "sit", seat=1, player="ada", buy_in=1000)
+    house.do("oak", "start_run", seat=1, player="ada", stake=100)
     bought = house.do("oak", "buy_item", seat=1, item="charm")["table"]
-    assert (bought["seats"][0]["stack"], bought["seats"][0]["items"]) == (997, ["charm"])
-    table = house.do("oak", "bet", seat=1, amount=20)["table"]
+    assert (bought["seats"][0]["stack"], bought["seats"][0]["items"]) == (97, ["charm"])
+    table = house.do("oak", "bet", seat=1, amount=5)["table"]
     while table["phase"] != "player_turn":  # naturals are over at once
-        table = house.do("oak", "bet", seat=1, amount=20)["table"]
+        table = house.do("oak", "bet", seat=1, amount=5)["table"]
     assert table["modifiers"] == game["environment"]
     assert table["seats"][0]["hands"][0]["total"] == 14
     moves = {move["type"]: move for move in table["legal_moves"]}

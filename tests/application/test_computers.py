@@ -9,7 +9,6 @@ from secrets import token_bytes
 
 import pytest
 
-from services.audit.application import from_store
 from services.audit.domain.verify import Report, verify
 from services.blackjack.application.clocks import CLAIM
 from services.blackjack.application.computers import (
@@ -81,7 +80,7 @@ async def verified(process: Process) -> Report:
     records = []
     while page := await process.store.read_log(HOUSE, len(records)):
         records += page
-    report = verify(from_store(record) for record in records)
+    report = verify(records)
     assert report.faults == ()
     return report
 
