@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from services.blackjack.api import odds_examples as examples
 from tests.api.croupier import House, Json
 from tests.odds.games import solved
 
@@ -133,3 +134,30 @@ def post(house: House, table: Json) -> Json:
 
 def below_17(rows: Json) -> Json:
     return {total: ["H" if int(total) < 17 else "S"] * 10 for total in rows}
+
+
+def test_the_examples_are_what_is_answered(house: House) -> None:
+    odds = house.get("/v1/rulesets/a2g/odds")
+    ace = next(each for each in odds["upcards"] if each["upcard"] == "A")
+    eights = next(h for h in odds["hands"] if (h["cards"], h["upcard"]) == ("88", "T"))
+    worth = house.ask("POST", "/v1/rulesets/a2g/strategy", json=examples.TABLE).json()
+
+    for shown, answered in [
+        (examples.ODDS, odds | {"upcards": [ace], "hands": [eights]}),
+        (examples.HAND, house.get("/v1/rulesets/a2g/odds/T42/T")),
+        (examples.STRATEGY, house.get("/v1/rulesets/a2g/strategy")),
+        (examples.WORTH, worth),
+    ]:
+        assert rounded(shown) == rounded(answered)
+
+
+def rounded(value: Json) -> Json:
+    """The last digits of a float differ between processors."""
+    match value:
+        case float():
+            return round(value, 12)
+        case dict():
+            return {key: rounded(each) for key, each in value.items()}
+        case list():
+            return [rounded(each) for each in value]
+    return value

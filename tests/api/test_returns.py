@@ -2,10 +2,12 @@
 
 import xml.etree.ElementTree as ElementTree
 
+import msgspec
 import pytest
 
 from services.blackjack.api.examples import OWN_RULESET
 from services.blackjack.api.returns_plot import plot
+from services.blackjack.domain import rulesets
 from services.blackjack.odds.luck import Exact, Played
 from tests.api.croupier import House, Json
 
@@ -15,12 +17,18 @@ GAME, TABLE = "/v1/rulesets/classic/returns", "/v1/tables/oak/returns"
 
 @pytest.fixture
 def played(house: House) -> House:
-    """Forty rounds of the classic game at two tables, every one by standing."""
+    """Forty rounds of the classic game at two tables, every one by standing.
+
+    Half of the stack is the most that is bet: with bad luck a new run is begun.
+    """
     for table, player in (("oak", "ada"), ("elm", "bob")):
-        house.seat(table, player, ruleset="classic", buy_in=1000)
+        seen = house.seat(table, player, ruleset="classic")["table"]
         for bet in (5, 6, 7, 10) * 5:
+            if seen["seats"][0]["stack"] < 2 * bet:
+                house.do(table, "leave", seat=1)
+                house.do(table, "start_run", seat=1, player=player, stake=100)
             house.deal(table, bet)
-            house.finish(table)
+            seen = house.finish(table)
     return house
 
 
@@ -77,6 +85,35 @@ def test_before_the_first_round_there_is_only_what_should_be(house: House) -> No
         assert (returned["rounds"], returned["curve"]) == (0, [])
         assert returned["realised"] is returned["band"] is None
         assert returned["exact"] == nearly(1 - 0.00309880)
+
+
+def test_rounds_in_an_environment_have_odds_of_their_own_and_are_not_counted(
+    house: House,
+) -> None:
+    house.grant("ada", 1000)
+    limit = [{"type": "bust_limit", "limit": 25}]
+    assert house.open("oak", "classic", environment=limit).status_code == 201
+    house.do("oak", "start_run", seat=1, player="ada", stake=100)
+    house.deal("oak", 10)
+    house.finish("oak")
+
+    returned = house.get(TABLE, wait_for=house.head())
+
+    assert (returned["verdict"], returned["rounds"]) == ("unplayed", 0)
+    assert 1 < returned["careless"] < returned["exact"]
+    assert house.get(GAME)["rounds"] == 0
+    assert house.ask("GET", f"{TABLE}.svg").status_code == 200
+
+
+def test_where_every_bet_is_odd_the_band_is_still_that_of_exact_payouts(house: House) -> None:
+    classic = msgspec.to_builtins(rulesets.CLASSIC)
+    odd = {**classic, "name": "odd", "bet": {"min": 25, "step": 10, "max": 95}}
+    house.register(odd)
+
+    returned = house.get("/v1/rulesets/odd/returns")
+
+    assert returned["exact"] == nearly(1 - 0.00309880)
+    assert house.get("/v1/rulesets/odd/odds")["bet"] == 25
 
 
 def test_a_game_of_the_house_by_version(house: House) -> None:

@@ -15,9 +15,9 @@ from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.commands import AnyCommand
 from services.blackjack.domain.events import REGISTRY
-from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.table import Table
 from services.blackjack.odds.figures import Strategy
+from services.blackjack.odds.game import Game
 from services.blackjack.players.basic import BASIC
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from shared.eventstore.batcher import Batcher
@@ -50,7 +50,7 @@ class AtOnce(BestTables):
     def __init__(self) -> None:
         pass
 
-    def of(self, rules: Ruleset) -> Strategy | None:
+    def of(self, game: Game) -> Strategy | None:
         return BASIC
 
 

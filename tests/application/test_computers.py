@@ -25,7 +25,7 @@ from services.blackjack.domain.rules import Clocks, Level, Ruleset
 from services.blackjack.domain.rulesets import A2G, COINLOUNGE, ruleset
 from services.blackjack.domain.table import Betting
 from services.blackjack.odds.figures import Strategy
-from services.blackjack.odds.game import Game, game_of, plain_bet
+from services.blackjack.odds.game import Game, game_of
 from services.blackjack.odds.rejections import OddsBusy
 from services.blackjack.players.basic import BASIC
 from shared.eventstore.batcher import Batcher
@@ -278,11 +278,11 @@ async def test_the_best_table_is_computed_once_for_equal_games() -> None:
 
     best = BestTables(compute)
     for rules in (A2G, ruleset("a2g", seats=2, clock=Clocks()), COINLOUNGE) * 2:
-        best.of(rules)
+        best.of(game_of(rules, 2))
         await best.settle()
-        assert best.of(rules) == BASIC
+        assert best.of(game_of(rules, 2)) == BASIC
 
-    assert computed == [game_of(rules, plain_bet(rules)) for rules in (A2G, COINLOUNGE)]
+    assert computed == [game_of(rules, 2) for rules in (A2G, COINLOUNGE)]
 
 
 async def test_a_table_that_could_not_be_computed_is_tried_again() -> None:
@@ -293,14 +293,14 @@ async def test_a_table_that_could_not_be_computed_is_tried_again() -> None:
             raise problems.pop(0)
         return BASIC
 
-    best = BestTables(compute)
+    best, game = BestTables(compute), game_of(A2G, 2)
     for _ in range(3):
-        assert best.of(A2G) is None
+        assert best.of(game) is None
         await best.settle()
         with suppress(ArithmeticError):
-            assert best.of(A2G) in (None, BASIC)
+            assert best.of(game) in (None, BASIC)
 
-    assert best.of(A2G) == BASIC
+    assert best.of(game) == BASIC
 
 
 async def test_a_computer_that_is_sent_away_is_asked_no_more(twins: list[Process]) -> None:

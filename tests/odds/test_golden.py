@@ -1,12 +1,15 @@
 """Figures that two independent methods agree on, one of them a published analyser."""
 
 import pytest
+from msgspec.structs import replace
 
+from services.blackjack.domain.rules import BetLimits
 from services.blackjack.domain.rulesets import PUBLISHED
-from services.blackjack.odds.game import game_of
+from services.blackjack.odds.game import game_of, plain_bet
 from services.blackjack.odds.rejections import NoSuchHand
 from services.blackjack.odds.solve import expectation, expectation_of, odds_of
 from services.blackjack.odds.strategy import Strategy
+from tests.domain.story import rows
 from tests.odds.games import GAMES, solved
 from tests.odds.tables import PEEK_WITH_DAS, as_text, without_a_peek
 
@@ -180,6 +183,21 @@ def test_equal_games_have_one_key() -> None:
 
     assert game_of(european, 2).key == game_of(european, 500).key
     assert game_of(classic, 6).key == game_of(classic, 100).key != game_of(classic, 7).key
+
+
+@rows("""
+    min   step   max   plain
+    6     1      100   6
+    5     1      100   6
+    5     5      100   10
+    25    25     25    25
+    5     2      99    5
+""")
+def test_the_plain_bet_is_the_least_even_one_and_always_one_that_is_played(min, step, max, plain):
+    rules = replace(PUBLISHED["classic"], bet=BetLimits(min=min, step=step, max=max))
+
+    assert plain_bet(rules) == plain
+    assert plain in rules.bets(1000)
 
 
 @pytest.mark.parametrize(

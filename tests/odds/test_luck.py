@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from services.blackjack.domain.modifiers import BustLimit, FixedAce, RankValue
 from services.blackjack.domain.rulesets import A2G, CLASSIC, COINLOUNGE
 from services.blackjack.odds.game import game_of
 from services.blackjack.odds.luck import Exact, Judged, Played, add, chance, judge
@@ -111,6 +112,15 @@ def test_a_band_is_around_the_odds():
 )
 def test_the_exact_return_is_that_of_the_odds(game, bet, best):
     assert 100 * (exact_returns(game_of(game, bet)).best - 1) == pytest.approx(best, abs=1e-6)
+
+
+def test_every_environment_has_a_return():
+    """Far above 21 or with a rank that counts something else, careless play is what it was."""
+    plain = exact_returns(game_of(CLASSIC, 10))
+    for changed in ((BustLimit(25),), (RankValue("K", 4), RankValue("5", 4)), (FixedAce(5),)):
+        returns = exact_returns(game_of(CLASSIC, 10, changed))
+        assert returns != plain
+        assert 0.5 < returns.careless < returns.best
 
 
 def test_careless_play_is_that_of_the_easy_computer_player():

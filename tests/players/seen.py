@@ -72,8 +72,8 @@ def table_of(choose: Choose, printed: Strategy) -> Strategy:
         hard=rows(printed.hard, soft=False),
         soft=rows(printed.soft, soft=True),
         pairs={
-            rank: tuple(_splits(choose, upcard, rank) for upcard in upcards)
-            for rank in printed.pairs
+            pair: tuple(_splits(choose, upcard, pair) for upcard in upcards)
+            for pair in printed.pairs
         },
     )
 
@@ -92,9 +92,10 @@ def _code(choose: Choose, upcard: str, total: int, soft: bool) -> str:
     return next(code for code, meant in CODES.items() if meant == plan)
 
 
-def _splits(choose: Choose, upcard: str, rank: str) -> str:
-    cards = (upcard + "c", rank + "s", rank + "h")
-    does = chosen(choose, cards, 12, rank == "A", "hit", "stand", "double_down", "split")
+def _splits(choose: Choose, upcard: str, pair: str) -> str:
+    """`T` is a pair of tens, `TK` two ranks that only count differently."""
+    cards = (upcard + "c", pair[0] + "s", pair[-1] + "h")
+    does = chosen(choose, cards, 12, pair == "A", "hit", "stand", "double_down", "split")
     return "P" if does == "split" else "-"
 
 

@@ -3,10 +3,13 @@
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
+from services.blackjack.domain.modifiers import BustLimit, FixedAce, RankValue
 from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
+from services.blackjack.odds.kinds import names_of
 from services.blackjack.odds.solve import expectation_of, solve
 from services.blackjack.odds.strategy import strategy_of
 from services.blackjack.players.basic import BASIC
@@ -70,6 +73,24 @@ def test_hard_plays_the_best_table_of_the_ruleset_exactly(name):
     table = best(game_of(rules, plain_bet(rules)))
 
     assert table_of(hard(table), table) == table
+
+
+def test_hard_plays_the_best_table_of_an_environment_whatever_the_ranks_count():
+    """With kings of 4 a king is no ten; fives of 4 are played as fours; aces are hard."""
+    changed = (RankValue("K", 4), RankValue("5", 4), FixedAce(6), BustLimit(23))
+    game = game_of(replace(PUBLISHED["european"], environment=changed), 2)
+    table, names = best(game), names_of(game)
+    player = hard(table, names)
+
+    assert table.upcards == tuple("2346789TKA")
+    assert table_of(player, table) == table
+    for rank, name in names.items():
+        for total in table.hard:
+            as_dealt, as_named = (
+                chosen(player, [f"{card}c", "7s", f"{card}h"], total, False, *ALL[:3])
+                for card in (rank, name)
+            )
+            assert as_dealt == as_named
 
 
 @rows("""

@@ -24,9 +24,8 @@ from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import Responses, answers, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import decode, read_body
+from shared.http.responses import Json, Svg
 from shared.kernel.chips import MOST_CHIPS
-
-SVG: Final = "image/svg+xml"
 
 
 class HouseEdge(Struct, frozen=True):
@@ -107,7 +106,7 @@ Bet = Annotated[
         ge=1,
         le=MOST_CHIPS,
         description="The opening bet, where payouts are rounded down; without it the least even "
-        "one, with which nothing is.",
+        "one, with which nothing is, or the least of all where every bet is odd.",
     ),
 ]
 _REFUSED = refuses(Unauthenticated, Forbidden, UnknownRuleset, Malformed, BetNotPlayed, OddsBusy)
@@ -138,7 +137,7 @@ def _odds(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
         move is assumed. The first answer takes a second."""
         rules = await rulesets.find(caller.house, name, version)
         placed, game = bet_and_game(rules, bet)
-        return _json(_of(rules, placed, await desk.odds(game)))
+        return Json(_of(rules, placed, await desk.odds(game)))
 
     @router.get(
         "/odds/{cards}/{upcard}",
@@ -159,7 +158,7 @@ def _odds(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
         dealer peeks, there is no natural any more."""
         rules = await rulesets.find(caller.house, name, version)
         _, game = bet_and_game(rules, bet)
-        return _json(await desk.hand(game, cards, upcard))
+        return Json(await desk.hand(game, cards, upcard))
 
 
 def _strategy(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
@@ -181,7 +180,7 @@ def _strategy(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
         found = RulesetStrategy(
             rules.name, rules.version, placed, -odds.by_total, odds.strategy, MEANINGS
         )
-        return _json(found)
+        return Json(found)
 
     @router.post(
         "/strategy",
@@ -200,11 +199,11 @@ def _strategy(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
         table = decode(await read_body(request.receive), decoder)
         placed, game = bet_and_game(rules, bet)
         worth, odds = await desk.worth(game, table), await desk.odds(game)
-        return _json(StrategyWorth(rules.name, rules.version, placed, -worth, -odds.by_total))
+        return Json(StrategyWorth(rules.name, rules.version, placed, -worth, -odds.by_total))
 
 
 def _chart(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
-    drawn: Responses = {200: {"content": {SVG: {"example": examples.CHART}}}}
+    drawn: Responses = {200: {"content": {Svg.media_type: {"example": examples.CHART}}}}
 
     @router.get(
         "/strategy.svg",
@@ -219,7 +218,7 @@ def _chart(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
         rules = await rulesets.find(caller.house, name, version)
         placed, game = bet_and_game(rules, bet)
         odds = await desk.odds(game)
-        return Response(best_chart(rules, placed, odds), media_type=SVG)
+        return Svg(best_chart(rules, placed, odds))
 
 
 def _of(rules: Ruleset, bet: int, odds: Odds) -> RulesetOdds:
@@ -234,7 +233,3 @@ def _of(rules: Ruleset, bet: int, odds: Odds) -> RulesetOdds:
         upcards=odds.upcards,
         hands=odds.hands,
     )
-
-
-def _json(value: Struct) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")

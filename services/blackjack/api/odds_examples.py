@@ -80,7 +80,6 @@ TABLE: Final[dict[str, Any]] = {
         18:   S S S S S S S S S S
         19:   S S S S S S S S S S
         20:   S S S S S S S S S S
-        21:   S S S S S S S S S S
     """),
     "soft": _rows("""
         12:   H H H H H H H H H H
@@ -92,7 +91,6 @@ TABLE: Final[dict[str, Any]] = {
         18:   S Ds Ds Ds Ds S S H H H
         19:   S S S S S S S S S S
         20:   S S S S S S S S S S
-        21:   S S S S S S S S S S
     """),
     "pairs": _rows("""
         A:    P P P P P P P P P -

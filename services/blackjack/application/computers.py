@@ -6,10 +6,10 @@ asks. So nothing is forgotten when a process dies, and of many workers one at a 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.reading import table_id
@@ -23,6 +23,7 @@ from services.blackjack.domain.table import Table
 from services.blackjack.domain.view import TableView, view
 from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
+from services.blackjack.odds.kinds import names_of
 from services.blackjack.players.choose import Choose, cautious, easy, hard, moves_of, normal
 from shared.eventstore.cause import Cause
 from shared.eventstore.store import Deadline
@@ -89,14 +90,15 @@ class Computers:
             case "normal":
                 return normal
             case "hard":
-                best = self._best.of(rules)
-                return hard(best) if best else None
+                game = game_of(rules, plain_bet(rules))
+                best = self._best.of(game)
+                return hard(best, names_of(game)) if best else None
 
 
 class BestTables:
     """The best table of each game, computed once, beside everything else that is done."""
 
-    def __init__(self, compute: Callable[[Game], Awaitable[Strategy]]) -> None:
+    def __init__(self, compute: Callable[[Game], Coroutine[Any, Any, Strategy]]) -> None:
         self._compute = compute
         self._tables: dict[Game, asyncio.Task[Strategy]] = {}
 
@@ -109,16 +111,15 @@ class BestTables:
 
         return cls(strategy)
 
-    def of(self, rules: Ruleset) -> Strategy | None:
-        """The best table of a ruleset; None while it is being computed, or has to wait for that.
+    def of(self, game: Game) -> Strategy | None:
+        """The best table of a game; None while it is being computed, or has to wait for that.
 
         Raises what its computation raised, which is tried again the next time.
         """
-        game = game_of(rules, plain_bet(rules))
         if (found := self._tables.get(game)) is None:
             if len(self._tables) >= _MOST_GAMES:
                 del self._tables[next(iter(self._tables))]
-            found = self._tables[game] = asyncio.create_task(self._table(game))
+            found = self._tables[game] = asyncio.create_task(self._compute(game))
         if not found.done():
             return None
         if found.exception():
@@ -130,9 +131,6 @@ class BestTables:
     async def settle(self) -> None:
         """Wait for all that is being computed."""
         await asyncio.gather(*self._tables.values(), return_exceptions=True)
-
-    async def _table(self, game: Game) -> Strategy:
-        return await self._compute(game)
 
 
 def calls_of(house: str) -> str:

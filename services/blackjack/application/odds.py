@@ -68,7 +68,7 @@ class OddsDesk:
 
     async def returns(self, rules: Ruleset) -> Exact:
         """What a game returns with bets of which nothing is rounded. Raises OddsBusy."""
-        answer = await self._ask(AboutReturns(game_of(rules, plain_bet(rules))))
+        answer = await self._ask(AboutReturns(game_of(rules, bet=2)))
         assert answer.returns is not None
         return answer.returns
 
@@ -118,7 +118,7 @@ class OddsDesk:
 
 
 def bet_and_game(rules: Ruleset, bet: int | None) -> tuple[int, Game]:
-    """The bet, or the least that nothing is rounded with, and the game it makes.
+    """The bet, or the plain one, and the game that it makes.
 
     Raises BetNotPlayed when nobody can place it.
     """

@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from services.blackjack.odds.game import Game
-from services.blackjack.odds.hands import Floats, Ints, Kind
+from services.blackjack.odds.hands import Floats, Ints
+from services.blackjack.odds.kinds import Kind, is_natural
 
 STANDS_ON: Final = 17
 SIDE_BY_SIDE: Final = 256
@@ -97,7 +98,8 @@ class Dealer:
 
     def _outcome(self, drawn: tuple[int, ...]) -> int:
         """What these draws make of the upcard: an outcome, or -1 when the dealer draws on."""
-        if sum(drawn) == 1 and self._is_natural(drawn.index(1)):
+        upcard = self._kinds[self._upcard]
+        if sum(drawn) == 1 and is_natural(upcard, self._kinds[drawn.index(1)]):
             return self.natural
         limit = self._game.modifier.bust_limit
         cards = [*drawn]
@@ -109,10 +111,6 @@ class Dealer:
         if total < STANDS_ON or (self._game.hits_soft_17 and raised and total == STANDS_ON):
             return -1
         return self.bust if total > limit else total - STANDS_ON
-
-    def _is_natural(self, hole: int) -> bool:
-        cards = self._kinds[self._upcard], self._kinds[hole]
-        return any(kind.is_ace for kind in cards) and any(kind.is_ten for kind in cards)
 
 
 def _level(origin: Ints, outcome: Ints, orders: Floats) -> Level:

@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 from services.blackjack.domain.cards import RANKS
 from services.blackjack.odds.game import PRINTED, Game
-from services.blackjack.odds.hands import Bools, Hands, Kind
+from services.blackjack.odds.hands import Bools, Hands
+from services.blackjack.odds.kinds import Kind
 
 Group: TypeAlias = tuple[int, ...]
 """(K,): the cards that may be split when two of them meet, by kind, without the upcard."""

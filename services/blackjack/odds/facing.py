@@ -14,6 +14,7 @@ from services.blackjack.odds.dealer import STANDS_ON, Dealer
 from services.blackjack.odds.deals import deals_to
 from services.blackjack.odds.game import Game
 from services.blackjack.odds.hands import Bools, Floats, Hands, Ints
+from services.blackjack.odds.kinds import is_natural
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,12 @@ class Policy:
         ours = self.hit, self.double, self.surrender, self.split
         theirs = other.hit, other.double, other.surrender, other.split
         return all(map(np.array_equal, ours, theirs))
+
+
+def hit_or_stand(hands: Hands, hit: Bools) -> Policy:
+    """Nothing but taking cards, with these hands (H,), and standing."""
+    never, kinds = np.zeros(hands.number, dtype=bool), len(hands.kinds)
+    return Policy(hit, never, never, np.zeros((kinds, kinds), dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Facing:
         self.dealer = Dealer(game, hands.kinds, upcard)
         self.shoe = np.array([float(kind.cards) for kind in hands.kinds])
         self.shoe[upcard] -= 1
-        self.holes = self._holes_of_a_natural()
+        self.holes = np.array([float(is_natural(hands.kinds[upcard], k)) for k in hands.kinds])
         self.closed = (hands.total == hands.limit) & (not game.hit_on_21)
         self.deals = deals_to(game, hands, self.closed, upcard)
         self.all = np.arange(hands.number)
@@ -134,12 +141,6 @@ class Facing:
             loses = loses + outcomes[self.dealer.natural]
         result: Floats = wins - loses
         return result
-
-    def _holes_of_a_natural(self) -> Floats:
-        up, kinds = self.hands.kinds[self.upcard], self.hands.kinds
-        if up.is_ace:
-            return np.array([float(kind.is_ten) for kind in kinds])
-        return np.array([float(up.is_ten and kind.is_ace) for kind in kinds])
 
 
 def best_later(facing: Facing) -> tuple[Bools, Floats]:

@@ -6,15 +6,16 @@ from typing import Final, Literal
 
 from msgspec import Struct, json
 
-from services.blackjack.domain.cards import RANKS, is_natural
+from services.blackjack.domain.cards import POINTS, RANKS, is_natural
 from services.blackjack.domain.modifiers import Modifiers, scoring
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.settlement import insurance_price, payout
+from shared.kernel.chips import MOST_CHIPS
 
 ALGORITHM: Final = "croupier.odds.v1"
 """Grows when the same game is solved to other figures, so that kept ones are not taken for new."""
 
-PRINTED: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10)
+PRINTED: Final = tuple(POINTS[f"{rank}c"] for rank in RANKS)
 
 
 class Modifier(Struct, frozen=True, kw_only=True):
@@ -111,6 +112,6 @@ def modifier_of(modifiers: Modifiers) -> Modifier:
 
 
 def plain_bet(rules: Ruleset) -> int:
-    """The least even bet, with which nothing is rounded."""
-    least = rules.bet.min
-    return least if least % 2 == 0 else least + rules.bet.step
+    """The least even bet, with which nothing is rounded; where all bets are odd, the least."""
+    least = rules.bets(2 * MOST_CHIPS)[:2]
+    return next((bet for bet in least if bet % 2 == 0), least[0])

@@ -2,65 +2,17 @@
 
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from services.blackjack.domain.cards import RANKS
 from services.blackjack.odds.game import Game
+from services.blackjack.odds.kinds import Kind, kinds_of
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-
-TENS: Final = "TJQK"
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Ranks that are played alike, though they may make a pair or not, or bust when dealt."""
-
-    ranks: str
-    points: int
-    rises: bool
-    """Whether it may count 10 more: an ace, unless its value is fixed."""
-    cards: int
-    """How many the full shoe has."""
-
-    @property
-    def is_ace(self) -> bool:
-        """By what is printed on it: naturals and split aces look at that."""
-        return self.ranks == "A"
-
-    @property
-    def is_ten(self) -> bool:
-        """By what is printed on it."""
-        return self.ranks[0] in TENS
-
-    @property
-    def name(self) -> str:
-        """Its first rank in the shoe: `T` for all the cards of ten."""
-        return self.ranks[0]
-
-
-def kinds_of(game: Game) -> tuple[Kind, ...]:
-    """The kinds of cards in the shoe, in the order of their ranks."""
-    alike: dict[tuple[object, ...], str] = {}
-    for rank, points, cards in zip(RANKS, game.modifier.points, game.shoe, strict=True):
-        if cards:
-            same = rank == "A", rank in TENS, points
-            alike[same] = alike.get(same, "") + rank
-    return tuple(_kind(game, ranks) for ranks in alike.values())
-
-
-def _kind(game: Game, ranks: str) -> Kind:
-    return Kind(
-        ranks,
-        points=game.modifier.points[RANKS.index(ranks[0])],
-        rises=ranks == "A" and game.modifier.ace_rises,
-        cards=sum(game.shoe[RANKS.index(rank)] for rank in ranks),
-    )
 
 
 @dataclass(frozen=True)
@@ -102,9 +54,9 @@ class Hands:
         return [(a, b, int(self.child[b, self.singles[a]])) for a, b in both]
 
 
-def hands_of(game: Game, kinds: tuple[Kind, ...]) -> Hands:
-    """All hands of these kinds that the shoe can give and that are not bust."""
-    limit = game.modifier.bust_limit
+def hands_of(game: Game) -> Hands:
+    """All hands that the shoe can give and that are not bust."""
+    kinds, limit = kinds_of(game), game.modifier.bust_limit
     points = np.array([kind.points for kind in kinds])
     most = np.array([min(limit // kind.points, kind.cards) for kind in kinds])
     counts = np.zeros((len(kinds), 1), dtype=np.int64)

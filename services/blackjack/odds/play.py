@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 
 from services.blackjack.odds.deals import Deal
-from services.blackjack.odds.facing import Facing, Policy, best_later, value_later
+from services.blackjack.odds.facing import Facing, Policy, best_later, hit_or_stand, value_later
 from services.blackjack.odds.hands import Bools, Floats
+from services.blackjack.odds.kinds import is_natural
 from services.blackjack.odds.split import Splits
 
 MOST_ROUNDS: Final = 12
@@ -63,8 +64,8 @@ def best_by_composition(facing: Facing) -> Against:
     two_cards, later = (hands.size == 2) & ~facing.closed, value[:-1]
     double = (facing.double > later) & two_cards & game.double
     surrender = two_cards & (surrendered(facing) > np.where(double, facing.double, later))
-    unsplit = np.zeros((len(hands.kinds), len(hands.kinds)), dtype=bool)
-    whole = Policy(hit, double, surrender, unsplit, insure=True)
+    unsplit = hit_or_stand(hands, hit)
+    whole = replace(unsplit, double=double, surrender=surrender, insure=True)
     return _well_split(Against(facing, whole, moves_of(facing, whole, value), value))
 
 
@@ -120,18 +121,12 @@ def moves_of(facing: Facing, policy: Policy, later: Floats) -> Moves:
     )
 
 
-def is_natural(facing: Facing, first: int, second: int) -> bool:
-    """Whether these two cards are a natural, by what is printed on them."""
-    cards = facing.hands.kinds[first], facing.hands.kinds[second]
-    return any(kind.is_ace for kind in cards) and any(kind.is_ten for kind in cards)
-
-
 def _dealt(played: Against, first: int, second: int, two: int, deal: Deal) -> float:
     """What two cards are worth before anybody has acted, times their ways; `two` is their place."""
-    facing, game = played.facing, played.facing.game
+    facing, game, kinds = played.facing, played.facing.game, played.facing.hands.kinds
     natural = facing.natural_behind(first, second)
     insurance = _insurance(played, natural)
-    if is_natural(facing, first, second):
+    if is_natural(kinds[first], kinds[second]):
         return deal.ways * (insurance + game.natural_pays * (1 - natural))
     taken = natural if game.peek else 0.0
     bust = -taken - (0.0 if game.modifier.bust_pushes else 1 - taken)

@@ -9,14 +9,9 @@ from services.blackjack.domain.cards import RANKS
 from services.blackjack.odds.facing import Facing
 from services.blackjack.odds.figures import Hand, Odds, Strategy, Upcard
 from services.blackjack.odds.game import Game
-from services.blackjack.odds.hands import Hands, hands_of, kinds_of
-from services.blackjack.odds.play import (
-    Against,
-    as_played,
-    best_by_composition,
-    chance_of,
-    is_natural,
-)
+from services.blackjack.odds.hands import Hands, hands_of
+from services.blackjack.odds.kinds import is_natural
+from services.blackjack.odds.play import Against, as_played, best_by_composition, chance_of
 from services.blackjack.odds.rejections import NoSuchHand
 from services.blackjack.odds.strategy import policy_of, strategy_of
 from services.blackjack.odds.table import best_by_total
@@ -38,22 +33,21 @@ class Solution:
 
 def hand_of(game: Game, cards: str, upcard: str) -> Hand:
     """Any hand against any upcard, when nothing else is asked. Raises NoSuchHand."""
-    hands = hands_of(game, kinds_of(game))
+    hands = hands_of(game)
     return _looked_up(best_by_composition(Facing(game, hands, _kind(hands, upcard))), cards, upcard)
 
 
 def _looked_up(against: Against, cards: str, upcard: str) -> Hand:
     facing, hands = against.facing, against.facing.hands
-    kinds = [_kind(hands, rank) for rank in cards]
-    counts = np.bincount(kinds, minlength=len(hands.kinds))
+    places = [_kind(hands, rank) for rank in cards]
+    kinds = [hands.kinds[place] for place in places]
+    counts = np.bincount(places, minlength=len(hands.kinds))
     place = hands.place(counts)
     in_the_shoe = bool((counts <= facing.shoe).all())
-    undealt = len(kinds) == 2 and (
-        is_natural(facing, *kinds) or facing.game.modifier.busts_at_once(*cards)
-    )
+    undealt = len(kinds) == 2 and (is_natural(*kinds) or facing.game.modifier.busts_at_once(*cards))
     if place == hands.number or len(kinds) < 2 or undealt or not in_the_shoe:
         raise NoSuchHand(f"{cards} against {upcard} is bust, a natural or not in the shoe.")
-    return _figures(against, place, "".join(hands.kinds[kind].name for kind in kinds))
+    return _figures(against, place, "".join(kind.name for kind in kinds))
 
 
 def _kind(hands: Hands, rank: str) -> int:
@@ -65,7 +59,7 @@ def _kind(hands: Hands, rank: str) -> int:
 
 def solve(game: Game, progress: Callable[[int, int], None] = lambda done, of: None) -> Solution:
     """Solve a game; `progress` is told how many of how many upcards are done."""
-    hands = hands_of(game, kinds_of(game))
+    hands = hands_of(game)
     best: list[Against] = []
     number = len(hands.kinds)
     by_total: list[Against] = []
@@ -83,7 +77,7 @@ def expectation(played: Sequence[Against]) -> float:
 
 def expectation_of(game: Game, strategy: Strategy) -> float:
     """Bets won a round by whoever plays a printed table. Raises StrategyIncomplete."""
-    hands = hands_of(game, kinds_of(game))
+    hands = hands_of(game)
     facings = [Facing(game, hands, upcard) for upcard in range(len(hands.kinds))]
     return expectation([as_played(facing, policy_of(strategy, facing)) for facing in facings])
 
@@ -105,7 +99,7 @@ def odds_of(solution: Solution) -> Odds:
             for against in solution.by_composition
             for first, second, two in solution.hands.pairs()
             if against.facing.deals[first, second].plays > 0
-            and not is_natural(against.facing, first, second)
+            and not is_natural(kinds[first], kinds[second])
         ],
     )
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from services.blackjack.odds.facing import Facing, Policy
 from services.blackjack.odds.figures import CODES, Row, Strategy
-from services.blackjack.odds.hands import Bools, Kind
+from services.blackjack.odds.hands import Bools
+from services.blackjack.odds.kinds import Kind
 from services.blackjack.odds.play import Against
 from services.blackjack.odds.rejections import StrategyIncomplete
 

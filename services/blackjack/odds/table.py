@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.blackjack.odds.facing import Facing, Policy
+from services.blackjack.odds.facing import Facing, Policy, hit_or_stand
 from services.blackjack.odds.hands import Bools, Floats, Ints
+from services.blackjack.odds.kinds import is_natural
 from services.blackjack.odds.play import (
     MOST_ROUNDS,
     Against,
     as_played,
     better_split,
-    is_natural,
     surrendered,
 )
 
@@ -44,7 +44,8 @@ def best_by_total(best: Against) -> Against:
 
 def _settled(facing: Facing, policy: Policy) -> Policy:
     """The best table for these splits."""
-    cells, anyhow = cells_of(facing), decided(facing, _never(facing))
+    always = hit_or_stand(facing.hands, ~facing.closed)
+    cells, anyhow = cells_of(facing), decided(facing, always)
     for _ in range(MOST_ROUNDS):
         better = _better(facing, policy, cells, anyhow)
         if better.same_as(policy):
@@ -110,17 +111,11 @@ def _or_anyhow(weights: Floats, cells: Ints, anyhow: Floats) -> Floats:
     return np.where(np.bincount(cells, weights)[cells] > 0, weights, anyhow)
 
 
-def _never(facing: Facing) -> Policy:
-    nothing = np.zeros(facing.hands.number, dtype=bool)
-    kinds = len(facing.hands.kinds)
-    return Policy(~facing.closed, nothing, nothing, np.zeros((kinds, kinds), dtype=bool))
-
-
 def _two_cards(facing: Facing, policy: Policy) -> Floats:
     """(H,): how likely two cards are dealt that are neither a natural, bust at once nor split."""
-    dealt = np.zeros(facing.hands.number + 1)
+    dealt, kinds = np.zeros(facing.hands.number + 1), facing.hands.kinds
     for first, second, two in facing.hands.pairs():
-        if not is_natural(facing, first, second):
+        if not is_natural(kinds[first], kinds[second]):
             deal = facing.deals[first, second]
             dealt[two] = deal.plays - deal.pairs.total() * bool(policy.split[first, second])
     result: Floats = dealt[:-1] / sum(deal.ways for deal in facing.deals.values())

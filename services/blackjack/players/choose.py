@@ -8,9 +8,11 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from services.blackjack.domain import commands as c
+from services.blackjack.domain.cards import RANKS
 from services.blackjack.domain.moves import Move
 from services.blackjack.domain.view import HandView, SeatView, TableView
 from services.blackjack.odds.figures import CODES, Strategy
+from services.blackjack.odds.kinds import TENS
 from services.blackjack.players.basic import BASIC
 
 Choose: TypeAlias = Callable[[TableView, Sequence[Move]], c.Command]
@@ -20,6 +22,11 @@ _Listed: TypeAlias = Mapping[str, Move]
 _Plan: TypeAlias = Callable[[TableView, HandView, _Listed], str]
 """What to do with a hand on its turn: one of the moves that are listed, by its type."""
 
+Names: TypeAlias = Mapping[str, str]
+"""How a table names each rank; see `odds.kinds.names_of`."""
+
+AS_PRINTED: Final[Names] = {rank: "T" if rank in TENS else rank for rank in RANKS}
+"""All the cards of ten are one."""
 STANDS_ON: Final = 17
 
 
@@ -34,19 +41,19 @@ def easy(view: TableView, moves: Sequence[Move]) -> c.Command:
     return _choose(view, moves, _below_17)
 
 
-def by_table(strategy: Strategy, view: TableView, moves: Sequence[Move]) -> c.Command:
+def by_table(strategy: Strategy, names: Names, view: TableView, moves: Sequence[Move]) -> c.Command:
     """Plays a printed table, which says what to do with a total against an upcard."""
-    return _choose(view, moves, partial(_as_printed, strategy))
+    return _choose(view, moves, partial(_as_printed, strategy, names))
 
 
 def normal(view: TableView, moves: Sequence[Move]) -> c.Command:
     """Plays basic strategy as it is printed everywhere, whatever the rules of the table are."""
-    return by_table(BASIC, view, moves)
+    return by_table(BASIC, AS_PRINTED, view, moves)
 
 
-def hard(strategy: Strategy) -> Choose:
+def hard(strategy: Strategy, names: Names = AS_PRINTED) -> Choose:
     """Plays the best table of the ruleset, which somebody has computed from its rules."""
-    return partial(by_table, strategy)
+    return partial(by_table, strategy, names)
 
 
 def cautious(view: TableView, moves: Sequence[Move]) -> c.Command:
@@ -97,14 +104,16 @@ def _below_17(view: TableView, hand: HandView, listed: _Listed) -> str:
     return "hit" if hand.total < STANDS_ON and "hit" in listed else "stand"
 
 
-def _as_printed(strategy: Strategy, view: TableView, hand: HandView, listed: _Listed) -> str:
+def _as_printed(
+    strategy: Strategy, names: Names, view: TableView, hand: HandView, listed: _Listed
+) -> str:
     """The first move that the code of the table names and the dealer allows.
 
     A total that is not printed, such as that of a natural, is played like an easy player's.
     """
     assert view.dealer, "a hand is played against an upcard"
-    column = strategy.upcards.index(_printed(view.dealer.cards[0]))
-    if "split" in listed and strategy.pairs[_printed(hand.cards[0])][column] == "P":
+    column = strategy.upcards.index(names[view.dealer.cards[0][0]])
+    if "split" in listed and strategy.pairs[_pair(names, hand.cards)][column] == "P":
         return "split"
     rows = strategy.soft if hand.soft else strategy.hard
     if hand.total not in rows:
@@ -114,9 +123,9 @@ def _as_printed(strategy: Strategy, view: TableView, hand: HandView, listed: _Li
     return next((move for move, wanted in plan if wanted and move in listed), "stand")
 
 
-def _printed(card: str) -> str:
-    """How a table names the rank of a card: all the cards of ten are one."""
-    return "T" if card[0] in "TJQK" else card[0]
+def _pair(names: Names, cards: Sequence[str]) -> str:
+    """How a table names a pair: `T`, or `TK` where a modifier has made one of them another."""
+    return "".join(sorted({names[card[0]] for card in cards}, key=RANKS.index))
 
 
 def _by_type(moves: Sequence[Move]) -> tuple[_Listed, int]:

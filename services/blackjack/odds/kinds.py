@@ -1,0 +1,65 @@
+"""The kinds of cards in a game: ranks that are played alike, under whatever modifiers."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from services.blackjack.domain.cards import RANKS
+from services.blackjack.odds.game import Game
+
+TENS: Final = "TJQK"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Ranks that are played alike, though they may make a pair or not, or bust when dealt."""
+
+    ranks: str
+    points: int
+    rises: bool
+    """Whether it may count 10 more: an ace, unless its value is fixed."""
+    cards: int
+    """How many the full shoe has."""
+
+    @property
+    def is_ace(self) -> bool:
+        """By what is printed on it: naturals and split aces look at that."""
+        return self.ranks == "A"
+
+    @property
+    def is_ten(self) -> bool:
+        """By what is printed on it."""
+        return self.ranks[0] in TENS
+
+    @property
+    def name(self) -> str:
+        """Its first rank in the shoe: `T` for all the cards of ten."""
+        return self.ranks[0]
+
+
+def is_natural(one: Kind, other: Kind) -> bool:
+    """Whether these two cards are a natural, by what is printed on them."""
+    return (one.is_ace and other.is_ten) or (one.is_ten and other.is_ace)
+
+
+def kinds_of(game: Game) -> tuple[Kind, ...]:
+    """The kinds of cards in the shoe, in the order of their ranks."""
+    alike: dict[tuple[object, ...], str] = {}
+    for rank, points, cards in zip(RANKS, game.modifier.points, game.shoe, strict=True):
+        if cards:
+            same = rank == "A", rank in TENS, points
+            alike[same] = alike.get(same, "") + rank
+    return tuple(_kind(game, ranks) for ranks in alike.values())
+
+
+def _kind(game: Game, ranks: str) -> Kind:
+    return Kind(
+        ranks,
+        points=game.modifier.points[RANKS.index(ranks[0])],
+        rises=ranks == "A" and game.modifier.ace_rises,
+        cards=sum(game.shoe[RANKS.index(rank)] for rank in ranks),
+    )
+
+
+def names_of(game: Game) -> dict[str, str]:
+    """How the tables of a game name each rank: by the kind that it belongs to."""
+    return {rank: kind.name for kind in kinds_of(game) for rank in kind.ranks}
