@@ -11,13 +11,14 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from services.audit.application.feed import FeedRecord, from_feed
+from services.audit.application.feed import from_feed
 from services.audit.domain.verify import Report, Verifier
 from services.blackjack.domain.cards import POINTS
 from services.blackjack.domain.moves import Move
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.view import HandView, TableView
 from services.ledger.projections import TrialBalance
+from shared.eventstore.jsonlines import FeedLine
 
 PLAYERS: Final = ("ada", "bob", "cyd")
 CHIPS: Final = 500
@@ -52,7 +53,7 @@ class Rulesets(Struct, frozen=True):
 class Page(Struct, frozen=True):
     """A part of the log."""
 
-    data: list[FeedRecord]
+    data: list[FeedLine]
     next: int
 
 

@@ -16,6 +16,7 @@ from shared.http.openapi import answers, id_in_path, operation, refuses, takes
 from shared.http.paging import MOST_NAME_CHARACTERS, NAME_PATTERN, After, AfterName, Limit
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import IDEMPOTENCY_KEY, cause, decode
+from shared.http.responses import Json
 from shared.kernel.chips import vault
 from shared.kernel.ids import ID_PATTERN
 
@@ -123,7 +124,7 @@ def _read_players(router: APIRouter, books: Books) -> None:
     )
     async def player_vault(caller: Accountant, player: Player) -> Response:
         """The chips of a player outside of any table; 0 for a player nobody has heard of."""
-        return _json(Vault(player, await books.balance(caller.house, vault(player))))
+        return Json(Vault(player, await books.balance(caller.house, vault(player))))
 
     @router.get(
         "/players/{player}/entries",
@@ -135,7 +136,7 @@ def _read_players(router: APIRouter, books: Books) -> None:
         caller: Accountant, player: Player, after: After = 0, limit: Limit = 100
     ) -> Response:
         """Every movement of the player's vault with the balance after it."""
-        return _json(await books.entries(caller.house, vault(player), after, limit))
+        return Json(await books.entries(caller.house, vault(player), after, limit))
 
 
 def _read_accounts(router: APIRouter, books: Books) -> None:
@@ -151,7 +152,7 @@ def _read_accounts(router: APIRouter, books: Books) -> None:
         limit: Limit = 100,
     ) -> Response:
         """All accounts of the house: vaults, stacks, stakes in play, banks, the issuance."""
-        return _json(await books.accounts(caller.house, prefix, after, limit))
+        return Json(await books.accounts(caller.house, prefix, after, limit))
 
     @router.get(
         "/ledger/entries",
@@ -166,7 +167,7 @@ def _read_accounts(router: APIRouter, books: Books) -> None:
         limit: Limit = 100,
     ) -> Response:
         """Every line of one account with the balance after it and the event that caused it."""
-        return _json(await books.entries(caller.house, account, after, limit))
+        return Json(await books.entries(caller.house, account, after, limit))
 
     @router.get(
         "/ledger/trial-balance",
@@ -175,8 +176,4 @@ def _read_accounts(router: APIRouter, books: Books) -> None:
     )
     async def trial_balance(caller: Accountant) -> Response:
         """All accounts by kind at one position of the log. The total is always 0."""
-        return _json(await books.trial_balance(caller.house))
-
-
-def _json(value: Struct, headers: dict[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode(value), headers=headers, media_type="application/json")
+        return Json(await books.trial_balance(caller.house))

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from datetime import datetime
 
 from services.ledger.domain.events import REGISTRY
-from services.ledger.domain.vault import Grant, Leg, grant, transfer, vault_stream
+from services.ledger.domain.vault import Grant, Leg, grant, moved, vault_stream
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause
 from shared.eventstore.codec import Codec
 from shared.eventstore.envelope import canonical
 from shared.eventstore.store import Append, Appended
 
-__all__ = ["REGISTRY", "Grant", "Ledger", "Leg", "grant", "transfer", "vault_stream"]
+__all__ = ["REGISTRY", "Grant", "Ledger", "Leg", "moved", "vault_stream"]
 
 
 class Ledger:

@@ -5,7 +5,6 @@ and a manifest beside it with its positions, the hash chain before and after, an
 """
 
 import gzip
-import os
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import file_digest
@@ -20,6 +19,7 @@ from psycopg import sql
 from shared.eventstore import partitions
 from shared.eventstore.chain import GENESIS, verify_chain
 from shared.eventstore.envelope import Envelope
+from shared.eventstore.files import settle
 from shared.eventstore.partitions import Owner, Partition
 from shared.eventstore.store import Recorded
 
@@ -84,10 +84,10 @@ def export(owner: Owner, house: str, partition: Partition, directory: Path) -> P
         bytes=unfinished.stat().st_size,
         sha256=digest,
     )
-    _settle(unfinished, file)
+    settle(unfinished, file)
     described = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
     unfinished.write_bytes(described + b"\n")
-    return _settle(unfinished, directory / f"{name}.json")
+    return settle(unfinished, directory / f"{name}.json")
 
 
 def manifests(directory: Path) -> list[tuple[Path, Manifest]]:
@@ -278,12 +278,6 @@ def _record(text: bytes) -> Recorded:
         bytes.fromhex(line.chain),
         line.recorded_at,
     )
-
-
-def _settle(unfinished: Path, file: Path) -> Path:
-    with unfinished.open("rb") as written:
-        os.fsync(written.fileno())
-    return unfinished.replace(file)
 
 
 def _must_be_read(owner: Owner, partition: Partition, house: str) -> None:

@@ -6,7 +6,6 @@ that an export which was interrupted says so, and can be gone on with. A row has
 follows from it, and nothing else.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import file_digest, sha256
@@ -17,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from shared.eventstore.files import settle
 from shared.eventstore.store import Recorded
 
 FORMAT: Final = "croupier.export.v1"
@@ -222,13 +222,6 @@ class Taking:
         self.manifest = replace(self.manifest, parts=(*self.manifest.parts, part))
         write_manifest(self._directory, self.manifest)
         self._writer, self._events, self._before = None, 0, self._chain
-
-
-def settle(unfinished: Path, file: Path) -> Path:
-    """A file that was written appears under its name, whole and on disk."""
-    with unfinished.open("rb") as written:
-        os.fsync(written.fileno())
-    return unfinished.replace(file)
 
 
 def described(root: Path, file: Path, events: int) -> File:

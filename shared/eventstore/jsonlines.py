@@ -10,7 +10,8 @@ from typing import IO, Any, Final, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from shared.eventstore.exports import File, Form, Part, Row, Rows, Unread, described, settle
+from shared.eventstore.exports import File, Form, Part, Row, Rows, Unread, described
+from shared.eventstore.files import settle
 from shared.eventstore.store import Recorded
 
 if sys.version_info >= (3, 14):
@@ -23,8 +24,8 @@ BROKEN: Final = (OSError, EOFError, zstd.ZstdError)
 """What reading a packed file raises that was cut or changed."""
 
 
-class Line(Struct, frozen=True):
-    """A line: a record of the feed. Hashes are in hex."""
+class FeedLine(Struct, frozen=True):
+    """A record of the feed `/v1/events`, and a line of an export. Hashes are in hex."""
 
     position: int
     stream: str
@@ -42,7 +43,7 @@ class Columns(Struct, frozen=True, gc=False):
     schemaversion: int
 
 
-_line: Final = msgspec.json.Decoder(Line)
+_line: Final = msgspec.json.Decoder(FeedLine)
 _columns: Final = msgspec.json.Decoder(Columns)
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -57,7 +58,7 @@ class LinesWriter:
         self._events = 0
 
     def write(self, row: Recorded) -> None:
-        line = Line(
+        line = FeedLine(
             *(row.position, row.stream, row.version, row.leaf.hex(), row.chain.hex()),
             event=Raw(row.envelope),
         )

@@ -16,16 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from shared.eventstore.exports import (
-    File,
-    Part,
-    Row,
-    Rows,
-    Unread,
-    described,
-    settle,
-    shard_of,
-)
+from shared.eventstore.exports import File, Part, Row, Rows, Unread, described, shard_of
+from shared.eventstore.files import settle
 from shared.eventstore.store import Recorded
 
 SHARDS: Final = 16

@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from shared.eventstore.files import settle
+
 _PEM: Final = re.compile(
     rb"-----BEGIN PRIVATE KEY-----\s.*?\s-----END PRIVATE KEY-----\s*", re.DOTALL
 )
@@ -60,6 +62,4 @@ def _write(file: Path, keys: list[Ed25519PrivateKey]) -> None:
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as fresh:
         for key in keys:
             fresh.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        fresh.flush()
-        os.fsync(fresh.fileno())
-    unfinished.replace(file)
+    settle(unfinished, file)

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, TypeAlias
 EMPTY: Final = sha256(b"").digest()
 """The root of a tree without leaves."""
 
-_DEPTH: Final = 8
-WIDTH: Final = 1 << _DEPTH
+DEPTH: Final = 8
+WIDTH: Final = 1 << DEPTH
 
 
 class Place(NamedTuple):
@@ -58,12 +58,12 @@ class Tree:
                 self._edge.append([])
             tile = self._edge[level]
             tile.append(fresh)
-            self.grown[Place(level, number >> _DEPTH)] = tile
+            self.grown[Place(level, number >> DEPTH)] = tile
             if len(tile) < WIDTH:
                 break
             self._edge[level] = []
             fresh = _top(tile)
-            level, number = level + 1, number >> _DEPTH
+            level, number = level + 1, number >> DEPTH
         self.size += 1
 
     def root(self) -> bytes:
@@ -80,8 +80,8 @@ class Tree:
 
 def edge_of(size: int) -> list[Place]:
     """Where the last tile of each level is or, when that is full, the next one will be."""
-    levels = (size.bit_length() + _DEPTH - 1) // _DEPTH
-    return [Place(level, size >> (_DEPTH * (level + 1))) for level in range(levels)]
+    levels = (size.bit_length() + DEPTH - 1) // DEPTH
+    return [Place(level, size >> (DEPTH * (level + 1))) for level in range(levels)]
 
 
 def inclusion(leaf: int, size: int) -> list[Leaves]:
@@ -180,11 +180,11 @@ def _complete(leaves: Leaves) -> Iterable[tuple[int, int]]:
 
 
 def _tile(level: int, number: int) -> Place:
-    return Place(level // _DEPTH, number >> (_DEPTH - level % _DEPTH))
+    return Place(level // DEPTH, number >> (DEPTH - level % DEPTH))
 
 
 def _subtree(level: int, number: int, tiles: Tiles) -> bytes:
-    count = 1 << (level % _DEPTH)
+    count = 1 << (level % DEPTH)
     first = number * count % WIDTH
     return _top(tiles[_tile(level, number)][first : first + count])
 

@@ -1,9 +1,9 @@
 """Where seals are kept outside the database: named bytes, in a directory or an object store."""
 
-import os
 from pathlib import Path
 from typing import Protocol
 
+from shared.eventstore.files import settle
 from shared.seals.notes import MOST_NOTE_BYTES
 
 
@@ -34,16 +34,8 @@ class Directory:
         file = self._root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = file.with_name(f".{file.name}.unfinished")
-        with unfinished.open("wb") as fresh:
-            fresh.write(content)
-            fresh.flush()
-            os.fsync(fresh.fileno())
-        unfinished.replace(file)
-        directory = os.open(file.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        unfinished.write_bytes(content)
+        settle(unfinished, file)
 
 
 def seal_name(house: str, size: int) -> str:

@@ -5,7 +5,17 @@ from typing import Any, Final, LiteralString
 
 from psycopg import AsyncConnection
 
-from shared.seals.merkle import WIDTH, DoesNotProve, Leaves, Place, Tiles, Tree, edge_of, places_of
+from shared.seals.merkle import (
+    DEPTH,
+    WIDTH,
+    DoesNotProve,
+    Leaves,
+    Place,
+    Tiles,
+    Tree,
+    edge_of,
+    places_of,
+)
 
 _HASH_BYTES: Final = 32
 
@@ -43,7 +53,7 @@ async def load(connection: AsyncConnection[Any], house: str, size: int) -> Tree:
     tiles = await _read(connection, house, places)
     edge = []
     for place in places:
-        filled = (size >> (8 * place.level)) % WIDTH
+        filled = (size >> (DEPTH * place.level)) % WIDTH
         edge.append(tiles.get(place, [])[:filled])
         if len(edge[-1]) < filled:
             raise DoesNotProve(f"the tree of {size} leaves is not there")

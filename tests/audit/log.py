@@ -20,7 +20,7 @@ from services.blackjack.domain.register import Proposal, Versions, register
 from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Round, Table
-from services.ledger.application import Leg, transfer
+from services.ledger.application import Leg, moved
 from services.ledger.domain.vault import grant
 from shared.eventstore.chain import GENESIS, leaf_of, link
 from shared.eventstore.envelope import canonical
@@ -84,9 +84,7 @@ class Log:
             legs.append((f"table-{table_id}", event, postings(table, event)))
             if movement := to_vault(table, event):
                 player, chips = movement
-                if chips < 0 and is_computer(player):
-                    legs.append(grant(player, -chips))
-                legs.append(transfer(player, table_id, chips))
+                legs += moved(player, table_id, chips, granted=is_computer(player))
             table = evolve(table, event, milliseconds(NOON))
             if isinstance(event, SeedRevealed):
                 self._seeds[table_id] = self._seeds[table_id].next()

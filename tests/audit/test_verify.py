@@ -8,12 +8,13 @@ import pytest
 from msgspec import Raw, json
 from msgspec.structs import replace
 
-from services.audit.application.feed import FeedRecord, from_feed
+from services.audit.application.feed import from_feed
 from services.audit.domain.faults import Fault
 from services.audit.domain.lines import Unreadable
 from services.audit.domain.verify import MOST_FAULTS, Report, Verifier, verify
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.shoe import commitment
+from shared.eventstore.jsonlines import FeedLine
 from shared.eventstore.store import Recorded
 from tests.audit.log import Log, a_log, columns, data, facts, find, rehashed, renumbered
 
@@ -105,10 +106,10 @@ def test_a_vault_that_gave_more_than_it_had():
 
 
 def test_the_feed_says_the_same_as_the_store():
-    def fed(record: Recorded) -> FeedRecord:
+    def fed(record: Recorded) -> FeedLine:
         loose = Raw(json.format(record.envelope, indent=2))
         leaf, chain = record.leaf.hex(), record.chain.hex()
-        return FeedRecord(record.position, record.stream, record.version, leaf, chain, loose)
+        return FeedLine(record.position, record.stream, record.version, leaf, chain, loose)
 
     assert [from_feed(fed(record)) for record in RECORDS] == RECORDS
     broken = from_feed(replace(fed(RECORDS[0]), event=Raw(b'{"amount": 1.5}')))

@@ -4,8 +4,9 @@ from collections import Counter
 
 import msgspec
 
-from services.audit.application.feed import FeedRecord, from_feed
+from services.audit.application.feed import from_feed
 from services.audit.domain.verify import Report, verify
+from shared.eventstore.jsonlines import FeedLine
 from tests.api.croupier import House, Json
 from tests.crash.load import Load
 
@@ -13,7 +14,7 @@ from tests.crash.load import Load
 def verified(house: House) -> Report:
     """The whole log of a house: chain, ledger, rules, and each round's cards from its seed."""
     lines = house.ask("GET", "/v1/events.jsonl").content.splitlines()
-    decoder = msgspec.json.Decoder(FeedRecord)
+    decoder = msgspec.json.Decoder(FeedLine)
     report = verify(from_feed(decoder.decode(line)) for line in lines)
     assert report.faults == ()
     assert report.position == house.head()

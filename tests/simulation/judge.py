@@ -10,8 +10,9 @@ from itertools import groupby
 
 import msgspec
 
-from services.audit.application.feed import FeedRecord, from_feed
+from services.audit.application.feed import from_feed
 from services.audit.domain.verify import verify
+from shared.eventstore.jsonlines import FeedLine
 from tests.simulation.desk import Desk, Sent
 from tests.simulation.model import Model, milliseconds
 from tests.simulation.rules import RULES
@@ -92,7 +93,7 @@ def _the_log_is_whole(log: list[Json]) -> None:
 
 
 def _the_auditor_agrees(lines: list[bytes]) -> None:
-    decoder = msgspec.json.Decoder(FeedRecord)
+    decoder = msgspec.json.Decoder(FeedLine)
     report = verify(from_feed(decoder.decode(line)) for line in lines)
     assert report.faults == ()
 

@@ -2,9 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-import msgspec
 from fastapi import APIRouter, Path, Response
-from msgspec import Struct
 
 from services.audit.api import seals_examples as sealed
 from services.audit.application.bundles import Bundler
@@ -17,6 +15,7 @@ from shared.eventstore.rejections import Archived
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.problems import Malformed
+from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 from shared.seals.rejections import NotSealedYet
 
@@ -99,7 +98,7 @@ def routes(auditor: Auditor, bundler: Bundler) -> APIRouter:
     async def recall(caller: Annotated[Caller, caller_with("read")], round: RoundId) -> Response:
         """What happened, as a person would read it out: bets, cards, totals, decisions, the
         dealer, what everybody won or lost. A running round is told as far as it has come."""
-        return _json(await auditor.recall(caller.house, round))
+        return Json(await auditor.recall(caller.house, round))
 
     @router.get(
         "/{round}/proof",
@@ -110,7 +109,7 @@ def routes(auditor: Auditor, bundler: Bundler) -> APIRouter:
         """Every card of a finished round, derived again from the seed that was committed to before
         the first card, beside what the log says; and every settlement, judged again. `faults`
         is empty when the round was fair."""
-        return _json(await auditor.prove(caller.house, round))
+        return Json(await auditor.prove(caller.house, round))
 
     @router.get(
         "/{round}/bundle",
@@ -124,10 +123,6 @@ def routes(auditor: Auditor, bundler: Bundler) -> APIRouter:
         """One file with all that is needed to judge a finished round without us: its events, the
         proof that each is in the sealed log, the seal, what committed to the seed, and the round in
         words and cards. It is there as soon as the round is sealed."""
-        return _json(await bundler.bundle(caller.house, round))
+        return Json(await bundler.bundle(caller.house, round))
 
     return router
-
-
-def _json(value: Struct) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")

@@ -15,6 +15,7 @@ from shared.http.openapi import answers, operation, refuses, takes
 from shared.http.paging import MOST_POSITION, Before, Limit
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import decode
+from shared.http.responses import Json
 from shared.seals.rejections import NotSealedYet, UnknownSeal, UnknownWitness, WrongCosignature
 from shared.seals.served import (
     ConsistencyProof,
@@ -116,7 +117,7 @@ def _seals(router: APIRouter, seals: Seals) -> None:
         caller: Inspector, before: Before = MOST_POSITION, limit: Limit = 100
     ) -> Response:
         """The seals of the house's log: each a signed hash of all events up to its size."""
-        return _json(await seals.page(caller.house, before, limit))
+        return Json(await seals.page(caller.house, before, limit))
 
     @router.get(
         "/seals/latest",
@@ -126,7 +127,7 @@ def _seals(router: APIRouter, seals: Seals) -> None:
     async def latest_seal(caller: Inspector) -> Response:
         """Its `note` is a checkpoint in a signed note (C2SP): save it, and `croupier verify` holds
         an export of any later day against it."""
-        return _json(await seals.latest(caller.house))
+        return Json(await seals.latest(caller.house))
 
     @router.get(
         "/seals/{size}",
@@ -135,7 +136,7 @@ def _seals(router: APIRouter, seals: Seals) -> None:
     )
     async def one_seal(caller: Inspector, size: Size) -> Response:
         """The seal of exactly so many events, with what witnesses have signed meanwhile."""
-        return _json(await seals.at(caller.house, size))
+        return Json(await seals.at(caller.house, size))
 
 
 def _proofs(router: APIRouter, seals: Seals) -> None:
@@ -153,7 +154,7 @@ def _proofs(router: APIRouter, seals: Seals) -> None:
     ) -> Response:
         """The hashes that lead from the leaf of an event, SHA-256(0x00 ‖ envelope), to the root of
         a seal (RFC 6962)."""
-        return _json((await seals.inclusion(caller.house, [position], size))[0])
+        return Json((await seals.inclusion(caller.house, [position], size))[0])
 
     @router.get(
         "/proofs/consistency",
@@ -169,7 +170,7 @@ def _proofs(router: APIRouter, seals: Seals) -> None:
     ) -> Response:
         """The hashes that show that the log of the larger size begins with all of the smaller one
         (RFC 6962)."""
-        return _json(await seals.consistency(caller.house, old, new))
+        return Json(await seals.consistency(caller.house, old, new))
 
 
 def _status(router: APIRouter, seals: Seals) -> None:
@@ -181,7 +182,7 @@ def _status(router: APIRouter, seals: Seals) -> None:
     async def seal_keys(caller: Inspector) -> Response:
         """Every public key that ever sealed the log, so that old seals can be checked. Whom to
         believe is yours to say: compare them with those that you were given otherwise."""
-        return _json(await seals.keys(caller.house))
+        return Json(await seals.keys(caller.house))
 
     @router.get(
         "/status",
@@ -191,7 +192,7 @@ def _status(router: APIRouter, seals: Seals) -> None:
     async def audit_status(caller: Inspector) -> Response:
         """Where the log ends, up to where its hashes were checked and sealed, how old the newest
         seal is, and whether anything was ever found wrong."""
-        return _json(await seals.status(caller.house))
+        return Json(await seals.status(caller.house))
 
     @router.get(
         "/events",
@@ -200,8 +201,4 @@ def _status(router: APIRouter, seals: Seals) -> None:
     )
     async def significant_events(caller: Inspector, limit: Limit = 100) -> Response:
         """Checks that failed: where the log was not what it was before, and so was not sealed."""
-        return _json(await seals.faults(caller.house, limit))
-
-
-def _json(value: Struct) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")
+        return Json(await seals.faults(caller.house, limit))

@@ -2,25 +2,15 @@
 
 from datetime import datetime
 
-from msgspec import Raw, Struct, json
+from msgspec import json
 
 from services.audit.domain.lines import Line, Unreadable
 from shared.eventstore.envelope import Envelope, canonical_json
+from shared.eventstore.jsonlines import FeedLine
 from shared.eventstore.store import Recorded
 
 
-class FeedRecord(Struct, frozen=True):
-    """An event as the feed `/v1/events` gives it, with `leaf` and `chain` in hex."""
-
-    position: int
-    stream: str
-    version: int
-    leaf: str
-    chain: str
-    event: Raw
-
-
-def from_feed(record: FeedRecord) -> Line | Unreadable:
+def from_feed(record: FeedLine) -> Line | Unreadable:
     """A line for the verifier, from the feed; its bytes are made again from what they say."""
     try:
         envelope = canonical_json(bytes(record.event))

@@ -1,7 +1,6 @@
 """A round to take away: one value that shows, alone and offline, that it was fair and is sealed."""
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from typing import Any, Final, Literal
 
 from msgspec import Raw, Struct, json
@@ -10,6 +9,7 @@ from services.audit.domain.proof import Proof, prove
 from services.audit.domain.recall import Recall, recall
 from services.blackjack.domain import events as e
 from services.blackjack.domain.table import Betting, Table
+from shared.eventstore.chain import leaf_of
 from shared.eventstore.codec import Codec
 from shared.eventstore.envelope import Envelope, canonical_json
 from shared.eventstore.store import Fact
@@ -81,7 +81,7 @@ def judge(bundle: Bundle, keys: Sequence[PublicKey]) -> Iterator[str]:
 
 def _not_included(each: SealedEvent, size: int, root: bytes) -> Iterator[str]:
     try:
-        leaf = sha256(b"\x00" + canonical_json(bytes(each.event))).digest()
+        leaf = leaf_of(canonical_json(bytes(each.event)))
         path = [bytes.fromhex(hashed) for hashed in each.hashes]
         if leaf.hex() != each.leaf:
             yield f"The event at position {each.position} does not have its leaf."

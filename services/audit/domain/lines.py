@@ -1,7 +1,7 @@
 """The log as an auditor takes it up: lines, and the commands that they are the events of."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -45,21 +45,6 @@ class Unreadable(Struct, frozen=True):
 
     position: int
     why: str
-
-
-AnyLine = TypeVar("AnyLine", bound=Line)
-
-
-def commands(lines: Iterable[AnyLine]) -> Iterator[list[AnyLine]]:
-    """Lines in the order of the log, those of one command together."""
-    command: list[AnyLine] = []
-    for line in lines:
-        if command and line.command_id != command[0].command_id:
-            yield command
-            command = []
-        command.append(line)
-    if command:
-        yield command
 
 
 class Head(Struct, frozen=True, gc=False):

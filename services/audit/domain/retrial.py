@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from services.audit.domain.books import Books
 from services.audit.domain.differences import differences, misfiled
 from services.audit.domain.faults import Fault, Kind
@@ -34,7 +32,7 @@ from services.blackjack.domain.decide import decide, open_table
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Round, Table
-from services.ledger.domain.vault import Grant, Leg, grant, transfer
+from services.ledger.domain.vault import Grant, Leg, moved
 from shared.kernel.chips import Posting
 from shared.kernel.moments import instant
 from shared.kernel.rejected import Rejected
@@ -111,21 +109,17 @@ class Retrial:
     def _round(self, waiting: list[Lines], end: Line, revealed: e.SeedRevealed) -> Iterator[Fault]:
         """All commands of a round, once its seed is known."""
         assert self.table is not None, "a round is played at a table"
+        chance: Chance
         try:
             chance = RevealedChance(self.table, revealed)
         except ValueError:
-            chance = None
-        if chance is None or not chance.fits:
             yield self._fault(
                 end, f"The seed that was revealed does not give the commitment "
                 f"{SealedChance(self.table).sealed.commitment}; no card can be checked.",
                 "seed", "data.seed", "A seed is committed to before the bets, and revealed.",
             )  # fmt: skip
-        if chance is None or not chance.fits:
-            believed = RecordedChance(self.table, self._events(*waiting), revealed)
-            yield from self._all_tried(waiting, believed)
-        else:
-            yield from self._all_tried(waiting, chance)
+            chance = RecordedChance(self.table, self._events(*waiting), revealed)
+        yield from self._all_tried(waiting, chance)
         self.rounds += 1
         self.cards += revealed.drawn
 
@@ -236,16 +230,11 @@ class Retrial:
 
 
 def legs(stream: str, table: Table, events: Sequence[e.Event]) -> list[Leg]:
-    """Each event with its postings, and the vault's leg after it when chips come or go.
-
-    What a computer player brings was granted to it right before.
-    """
-    found: list[tuple[str, Struct, tuple[Posting, ...]]] = []
+    """Each event with its postings, and the vault's after it when chips come or go."""
+    found: list[Leg] = []
     for event in events:
         found.append((stream, event, postings(table, event)))
         if movement := to_vault(table, event):
             player, chips = movement
-            if chips < 0 and is_computer(player):
-                found.append(grant(player, -chips))
-            found.append(transfer(player, table.id, chips))
+            found += moved(player, table.id, chips, granted=is_computer(player))
     return found

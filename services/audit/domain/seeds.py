@@ -36,10 +36,11 @@ class RevealedChance:
     was drawn at random, and only its own round can show what it is."""
 
     def __init__(self, table: Table, revealed: e.SeedRevealed) -> None:
-        """Raises ValueError for a seed that is not hexadecimal."""
+        """Raises ValueError for a seed that is not hexadecimal, or not the one committed to."""
         self.sealed = sealed_seed(table)
         self.secret = bytes.fromhex(revealed.seed)
-        self.fits = commitment(self.secret) == self.sealed.commitment
+        if commitment(self.secret) != self.sealed.commitment:
+            raise ValueError(f"the seed does not give the commitment {self.sealed.commitment}")
         self._next = revealed.next
         self._shoe: Shoe | None = None
         self._mixed_with: tuple[str, ...] = ()

@@ -140,6 +140,7 @@ class Spine:
     def faults(self, line: Line) -> list[Fault]:
         """What is wrong with the next line: nothing, most of the time."""
         found = list[Fault]()
+        # The hashes of `chain` written out: this is done for every event there is.
         follows = line.position == self.position + 1
         if not follows and not (self._gaps and line.position > self.position):
             what = f"After position {self.position} comes {line.position}."

@@ -20,7 +20,7 @@ from services.blackjack.domain.rejections import TableExists, UnknownTable
 from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Round, Table
 from services.blackjack.domain.view import view
-from services.ledger.application import Leg, grant, transfer
+from services.ledger.application import Leg, moved
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause, StaleVersion
 from shared.eventstore.codec import Codec
@@ -240,19 +240,11 @@ def _waits(
 
 
 def _legs(stream: str, table: Table | None, events: Sequence[e.Event]) -> list[Leg]:
-    """Each event with its ledger lines, and the vault's leg after it when chips come or go.
-
-    What a computer player brings was granted to it right before.
-    """
+    """Each event with its ledger lines, and the vault's after it when chips come or go."""
     legs: list[Leg] = []
     for event in events:
-        if table is None:
-            legs.append((stream, event, ()))
-            continue
-        legs.append((stream, event, postings(table, event)))
-        if movement := to_vault(table, event):
+        legs.append((stream, event, postings(table, event) if table else ()))
+        if table and (movement := to_vault(table, event)):
             player, chips = movement
-            if chips < 0 and is_computer(player):
-                legs.append(grant(player, -chips))
-            legs.append(transfer(player, table.id, chips))
+            legs += moved(player, table.id, chips, granted=is_computer(player))
     return legs

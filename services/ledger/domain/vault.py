@@ -36,14 +36,16 @@ def grant(player: str, amount: int) -> Leg:
     return vault_stream(player), ChipsGranted(player, amount), lines
 
 
-def transfer(player: str, table: str, amount: int) -> Leg:
-    """The vault's leg of chips that come from a table (+) or go to it (−).
+def moved(player: str, table: str, amount: int, *, granted: bool) -> list[Leg]:
+    """The vault's legs of chips that come from a table (+) or go to it (−).
 
-    The table's own event holds the other leg; one command holds both.
+    The table's own event holds the other leg; one command holds all. To a player whose chips are
+    `granted`, those that go are given right before.
     """
     event = (
         ChipsBroughtFromTable(player, table, amount)
         if amount > 0
         else ChipsTakenToTable(player, table, -amount)
     )
-    return vault_stream(player), event, (Posting(vault(player), amount),)
+    leg = vault_stream(player), event, (Posting(vault(player), amount),)
+    return [grant(player, -amount), leg] if granted and amount < 0 else [leg]
