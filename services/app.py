@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-import msgspec
 from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import RedirectResponse
 from fastapi_offline import FastAPIOffline
@@ -56,6 +55,7 @@ from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
 from shared.http.openapi import answers
+from shared.http.responses import Json
 from shared.seals.notes import PublicKey
 from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
@@ -295,10 +295,10 @@ def _operation(service: Service) -> APIRouter:
         except HouseNotOpen:
             pass  # This house is the local one; those that are served may have other names.
         except Unreachable:
-            return _health(Health("not ready", "unreachable", redis), 503)
+            return Json(Health("not ready", "unreachable", redis), 503)
         if service.draining:
-            return _health(Health("draining", "reachable", redis), 503)
-        return _health(Health("ready", "reachable", redis), 200)
+            return Json(Health("draining", "reachable", redis), 503)
+        return Json(Health("ready", "reachable", redis), 200)
 
     _metrics(router, service)
     return router
@@ -325,10 +325,6 @@ def _metrics(router: APIRouter, service: Service) -> None:
             if behind := await service.seals.behind():
                 telemetry.show_seal_lag(*behind)
         return Response(telemetry.exposition(service.watching), media_type=telemetry.CONTENT_TYPE)
-
-
-def _health(health: Health, status: int) -> Response:
-    return Response(msgspec.json.encode(health), status, media_type="application/json")
 
 
 def _now() -> datetime:

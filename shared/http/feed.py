@@ -18,6 +18,7 @@ from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.paging import After, Limit
 from shared.http.problems import Malformed
+from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 
 MOST_WAIT_SECONDS: Final = 30
@@ -167,7 +168,7 @@ def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
         wait: Wait = 0,
     ) -> Response:
         """The events of the house in the order they were recorded. Cursors are positions."""
-        return _json(await feeds.log(caller.house, after, limit, wait))
+        return Json(await feeds.log(caller.house, after, limit, wait))
 
     @router.get("/events.jsonl", summary="The log, a line each", responses=_LINES)
     async def event_lines(
@@ -187,7 +188,7 @@ def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
         wait: Wait = 0,
     ) -> Response:
         """What happened at a table, in order. Cursors are versions; none for an unknown table."""
-        return _json(await feeds.stream(caller.house, table_stream(table), after, limit, wait))
+        return Json(await feeds.stream(caller.house, table_stream(table), after, limit, wait))
 
     return router
 
@@ -206,7 +207,3 @@ def entry(record: Recorded) -> FeedEntry:
         record.chain.hex(),
         Raw(record.envelope),
     )
-
-
-def _json(feed: Feed) -> Response:
-    return Response(msgspec.json.encode(feed), media_type="application/json")

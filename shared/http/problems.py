@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
 from shared.eventstore.rejections import Unreachable
+from shared.http.accepted import accepted
 from shared.kernel.rejected import Rejected
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -102,12 +103,18 @@ def response(rejected: Rejected) -> Response:
     )
 
 
-def malformed(error: msgspec.DecodeError, hint: str = "") -> Malformed:
-    """What msgspec found wrong with a body, as a refusal."""
+def malformed(error: msgspec.DecodeError, kind: Any, hint: str = "") -> Malformed:
+    """What msgspec found wrong with a body that should be of a kind, as a refusal.
+
+    It says which words are accepted where the body has another one, else the hint.
+    """
     why, _, at = str(error).partition(" - at `")
+    at = at.rstrip("`") or "$"
+    if why.startswith("Invalid") and (words := accepted(kind, at)):
+        why += f"; accepted: {', '.join(words)}"
+        hint = f"Accepted: {', '.join(words)}."
     return Malformed(
-        f"The body does not fit: {error}.{' ' + hint if hint else ''}",
-        errors=[{"at": at.rstrip("`") or "$", "why": why}],
+        f"The body does not fit: {error}. {hint}".rstrip(), errors=[{"at": at, "why": why}]
     )
 
 

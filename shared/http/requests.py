@@ -77,7 +77,7 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T
     try:
         return decoder.decode(body)
     except msgspec.DecodeError as error:
-        raise problems.malformed(error, hint) from None
+        raise problems.malformed(error, decoder.type, hint) from None
     except RecursionError:
         raise Malformed(f"The body is nested too deeply. {hint}".rstrip()) from None
 

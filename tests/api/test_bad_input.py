@@ -1,6 +1,7 @@
 """Whatever is sent, the answer says what would be accepted, and the log stays as it is."""
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -118,8 +119,43 @@ def test_a_command_has_its_shape(body: str, says: str, seated: House) -> None:
     answer = seated.ask("POST", "/v1/tables/oak/commands", content=body)
 
     refused(seated, answer, 422, MALFORMED, says)
-    assert "The types are " in answer.json()["detail"]
+    assert re.search("(The types are|Accepted:) bet, hit, stand, ", answer.json()["detail"])
     assert answer.json()["errors"][0]["why"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "at", "accepted"),
+    [
+        (
+            "/v1/tables/oak/commands",
+            '{"type":"apply_modifier","modifier":{"type":"ace","value":5}}',
+            "$.modifier.type",
+            "rank_value, fixed_ace, bust_limit, instant_bust, reverse_bust",
+        ),
+        (
+            "/v1/tables/oak/commands",
+            '{"type":"apply_modifier","modifier":{"type":"rank_value","rank":"1","value":5}}',
+            "$.modifier.rank",
+            "2, 3, 4, 5, 6, 7, 8, 9, J, K, Q, T",
+        ),
+        (
+            "/v1/tables/oak/computers",
+            '{"seat":2,"level":"expert","buy_in":50}',
+            "$.level",
+            "easy, hard, normal",
+        ),
+    ],
+    ids=["modifier", "rank", "level"],
+)
+def test_a_word_that_is_none_of_a_few_is_answered_with_the_few(
+    path: str, body: str, at: str, accepted: str, seated: House
+) -> None:
+    answer = seated.ask("POST", path, content=body)
+
+    refused(seated, answer, 422, MALFORMED, accepted)
+    (error,) = answer.json()["errors"]
+    assert error["at"] == at
+    assert error["why"].endswith(f"; accepted: {accepted}")
 
 
 @pytest.mark.parametrize("seat", [0, 8, -1, 99, 2**63, "one", "1", 1.5, True, None])

@@ -1,10 +1,16 @@
 """Tables: opened once, played by their legal moves, seen again at every version."""
 
+import json
 from datetime import datetime, timedelta
 
+import msgspec
 import pytest
 
+from services.blackjack.api import examples
+from services.blackjack.domain.commands import Bet, Deal
+from services.blackjack.domain.view import view
 from tests.api.croupier import House, Json, command, kinds
+from tests.domain.story import a_table
 
 GAMES = ("a2g", "coinlounge", "classic", "european")
 AMOUNTS = {"sit": "buy_in", "bet": "amount", "buy_in": "amount", "cash_out": "amount"}
@@ -238,3 +244,14 @@ def test_a_table_with_an_environment_a_modifier_and_items(house: House) -> None:
     assert again.json()["type"] == "/problems/no-round"
     nonsense = house.play("oak", "apply_modifier", modifier={"type": "see_the_hole_card"})
     assert nonsense.status_code == 422
+
+
+def test_the_example_of_a_table_is_one_that_is_played(house: House) -> None:
+    story = a_table("a2g", 200, cards="8h 6c 8c Td", name="table-3", seats=2).play(
+        Bet(1, 20), Deal("ada")
+    )
+    seen = json.loads(msgspec.json.encode(view(story.table, version=17, position=241)))
+    example = examples.TABLE
+
+    anew = {key: example[key] for key in ("round", "clock")}
+    assert example == seen | anew

@@ -81,10 +81,8 @@ class _Commands:
             raise Malformed(
                 "Idempotency-Key and If-Match are for one command: send key, if_version."
             )
-        why, commands = (
-            cause(asked.caller, asked.headers),
-            decode(asked.body, _read_many, _HINT).commands,
-        )
+        why = cause(asked.caller, asked.headers)
+        commands = decode(asked.body, _read_many, _HINT).commands
         self._make_room(len(commands))
         try:
             return Reply(await many.play_all(self._tables, why, commands))

@@ -2,7 +2,11 @@
 
 from typing import Any, Final, get_args
 
+from msgspec import json
+
 from services.blackjack.domain.commands import Command
+from services.blackjack.domain.rulesets import A2G
+from shared.kernel.chips import MOST_CHIPS
 
 COMMANDS: Final[dict[str, Any]] = {cls.example["type"]: cls.example for cls in get_args(Command)}
 OPEN: Final[dict[str, Any]] = {
@@ -55,7 +59,6 @@ TABLE: Final[dict[str, Any]] = {
             "insurance": 0,
             "sits_out": False,
             "leaving": False,
-            "items": [],
             "hands": [
                 {
                     "hand": 0,
@@ -76,6 +79,7 @@ TABLE: Final[dict[str, Any]] = {
         {"type": "double_down", "seat": 1, "hand": 0, "cost": 20},
         {"type": "split", "seat": 1, "hand": 0, "cost": 20},
         {"type": "leave", "seat": 1},
+        {"type": "sit", "seat": 2, "min": 1, "max": MOST_CHIPS, "step": 1},
     ],
 }
 TABLES: Final[dict[str, Any]] = {
@@ -85,7 +89,7 @@ TABLES: Final[dict[str, Any]] = {
             "ruleset": "a2g",
             "phase": "player_turn",
             "host": "ada",
-            "seats": 7,
+            "seats": 2,
             "players": ["ada"],
             "rounds": 5,
             "version": 17,
@@ -181,28 +185,7 @@ COMPUTER_SEATED: Final[dict[str, Any]] = {
     "data": {"seat": 2, "level": "hard", "buy_in": 200, "last_round": 105},
 }
 ANSWER: Final[dict[str, Any]] = {"table": TABLE, "events": [EVENT]}
-RULESET: Final[dict[str, Any]] = {
-    "name": "a2g",
-    "title": "A2G Blackjack",
-    "version": "1.0.0",
-    "seats": 7,
-    "decks": 6,
-    "bet": {"min": 2, "step": 2, "max": 500, "half_of_stack": False},
-    "clock": {"betting_seconds": 25, "insurance_seconds": None, "action_seconds": 20},
-    "bankroll": "vault",
-    "deals": "server",
-    "peek": "never",
-    "insurance": "on_turn",
-    "naturals_settle": "at_resolution",
-    "natural_rounds_down": False,
-    "double_after_split": True,
-    "split": "same_rank",
-    "hands_per_seat": 4,
-    "surrender": False,
-    "hit_on_21": False,
-    "house_edge": "about 0.5 %",
-    "computers": ["easy", "normal", "hard"],
-}
+RULESET: Final[dict[str, Any]] = json.decode(json.encode(A2G))
 OWN_RULESET: Final[dict[str, Any]] = {
     **RULESET,
     "name": "high-rollers",
@@ -223,24 +206,6 @@ OTHER_RULESETS: Final[dict[str, Any]] = {
         "hands_per_seat": 2,
         "house_edge": "not published",
     },
-}
-SHOWN: Final[dict[str, Any]] = {
-    **RULESET,
-    "sha256": "9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa",
-    "published": True,
-    "versions": [
-        {
-            "version": "1.0.0",
-            "sha256": "9dface87cef9c702a53e71e256fe8e8d2a8277e97b6753ac0a560893db8bb9fa",
-        }
-    ],
-}
-_OWN_SHA256: Final = "e3466703e5af441441a1644b710e4963af02ae064c01d04e2118e9ee60c6369d"
-SHOWN_OWN: Final[dict[str, Any]] = {
-    **OWN_RULESET,
-    "sha256": _OWN_SHA256,
-    "published": False,
-    "versions": [{"version": "1.0.0", "sha256": _OWN_SHA256}],
 }
 REALISED: Final[dict[str, Any]] = {
     "ruleset": "a2g",

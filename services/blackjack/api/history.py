@@ -4,9 +4,7 @@ import re
 from datetime import date
 from typing import Annotated, Any, Final
 
-import msgspec
 from fastapi import APIRouter, Path, Query, Response
-from msgspec import Struct
 from pydantic import BeforeValidator
 
 from services.blackjack.api import examples
@@ -19,6 +17,7 @@ from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.paging import MOST_POSITION, Before, Limit, WaitFor
 from shared.http.problems import Malformed
+from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 
 MOST_DAYS_A_PAGE: Final = 366
@@ -61,7 +60,7 @@ def _rounds(router: APIRouter, rounds: Rounds) -> None:
         wait_for: WaitFor = 0,
     ) -> Response:
         """What each round came to. Cursors are numbers of rounds; none for an unknown table."""
-        return _json(await rounds.page(caller.house, table, before, limit, wait_for=wait_for))
+        return Json(await rounds.page(caller.house, table, before, limit, wait_for=wait_for))
 
 
 def _hands(router: APIRouter, hands: Hands) -> None:
@@ -79,7 +78,7 @@ def _hands(router: APIRouter, hands: Hands) -> None:
         wait_for: WaitFor = 0,
     ) -> Response:
         """Every settled hand of a player at any table. Cursors are positions."""
-        return _json(await hands.page(caller.house, player, before, limit, wait_for=wait_for))
+        return Json(await hands.page(caller.house, player, before, limit, wait_for=wait_for))
 
 
 def _runs(router: APIRouter, runs: RunList) -> None:
@@ -97,7 +96,7 @@ def _runs(router: APIRouter, runs: RunList) -> None:
         wait_for: WaitFor = 0,
     ) -> Response:
         """Every run of a player at any table, by when it started. Cursors are positions."""
-        return _json(await runs.page(caller.house, player, before, limit, wait_for=wait_for))
+        return Json(await runs.page(caller.house, player, before, limit, wait_for=wait_for))
 
 
 def _returns(router: APIRouter, returns: Returns) -> None:
@@ -121,7 +120,7 @@ def _returns(router: APIRouter, returns: Returns) -> None:
     ) -> Response:
         """What was staked and what came back, by day and ruleset: `payout` over `stake` is what a
         game really returned. Days without a settlement are left out."""
-        return _json(await returns.page(caller.house, before, days, wait_for=wait_for))
+        return Json(await returns.page(caller.house, before, days, wait_for=wait_for))
 
 
 def _as_written(day: str) -> str:
@@ -129,7 +128,3 @@ def _as_written(day: str) -> str:
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day):
         raise ValueError("a day is written as 2025-01-31")
     return day
-
-
-def _json(value: Struct) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")

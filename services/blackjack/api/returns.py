@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, Final
 
-import msgspec
 from fastapi import APIRouter, Path, Request, Response
 from msgspec import Struct
 
@@ -23,9 +22,8 @@ from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import Responses, answers, refuses
 from shared.http.paging import WaitFor
 from shared.http.problems import Malformed
+from shared.http.responses import Json, Svg
 from shared.kernel.ids import ID_PATTERN
-
-SVG: Final = "image/svg+xml"
 
 Accountant = Annotated[Caller, caller_with("ledger")]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind, OddsBusy)
@@ -173,9 +171,8 @@ async def _answer(
     odds = await desk.returns(rules)
     if as_picture:
         where = f"{rules.title}, {rules.version}" + (f", at {table}" if table else "")
-        return Response(plot(where, curve.points, odds), media_type=SVG)
-    body = msgspec.json.encode(_realised(rules, table, curve, odds))
-    return Response(body, media_type="application/json")
+        return Svg(plot(where, curve.points, odds))
+    return Json(_realised(rules, table, curve, odds))
 
 
 def _realised(rules: Ruleset, table: str | None, curve: Curve, odds: Exact) -> Realised:
@@ -218,12 +215,12 @@ def _rounded(share: float) -> float:
 
 def _wants_a_picture(request: Request) -> bool:
     """Whether the picture is what the request names first."""
-    return request.headers.get("accept", "").strip().startswith(SVG)
+    return request.headers.get("accept", "").strip().startswith(Svg.media_type)
 
 
 def _picture() -> Responses:
     shown = {"schema": {"type": "string"}, "example": "<svg xmlns=…>…</svg>"}
-    return {200: {"description": "An SVG document.", "content": {SVG: shown}}}
+    return {200: {"description": "An SVG document.", "content": {Svg.media_type: shown}}}
 
 
 def _either() -> Responses:

@@ -23,6 +23,7 @@ from services.blackjack.domain.rejections import (
     UnknownRuleset,
 )
 from services.blackjack.domain.rules import Ruleset, fingerprint
+from services.blackjack.domain.rulesets import A2G
 from services.blackjack.domain.rulesets import PUBLISHED as GAMES
 from shared.eventstore.rejections import Overloaded, VersionConflict
 from shared.http.auth import Forbidden, Unauthenticated, admitted
@@ -30,6 +31,7 @@ from shared.http.front import Asked, Entrance, Reply
 from shared.http.openapi import answers, id_in_path, operation, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import cause, decode
+from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 
 _read_proposal: Final = msgspec.json.Decoder(Proposal)
@@ -86,11 +88,20 @@ def shown(name: str, versions: Versions, version: str | None = None) -> RulesetV
     )
 
 
+def _example(ruleset: Ruleset) -> Any:
+    """What is answered for a ruleset of one version."""
+    return msgspec.json.decode(msgspec.json.encode(shown(ruleset.name, (ruleset,))))
+
+
+_A2G: Final = _example(A2G)
+_OWN: Final = _example(msgspec.convert(examples.OWN_RULESET, Proposal).ruleset())
+
+
 def _look(router: APIRouter, rulesets: Rulesets) -> None:
     @router.get(
         "/rulesets",
         summary="The games",
-        responses=answers("RulesetPage", "All of them.", {"data": [examples.SHOWN], "next": None})
+        responses=answers("RulesetPage", "All of them.", {"data": [_A2G], "next": None})
         | refuses(Unauthenticated, Forbidden),
     )
     async def every_ruleset(request: Request) -> Response:
@@ -101,12 +112,12 @@ def _look(router: APIRouter, rulesets: Rulesets) -> None:
         if house is not None:
             names += await rulesets.names(house)
         found = [await rulesets.versions(house or "", name) for name in names]
-        return _json(RulesetPage([shown(*each) for each in zip(names, found, strict=True)]))
+        return Json(RulesetPage([shown(*each) for each in zip(names, found, strict=True)]))
 
     @router.get(
         "/rulesets/{name}",
         summary="A game",
-        responses=answers("RulesetView", "The ruleset.", examples.SHOWN)
+        responses=answers("RulesetView", "The ruleset.", _A2G)
         | refuses(Unauthenticated, Forbidden, UnknownRuleset, Malformed),
     )
     async def one_ruleset(request: Request, name: Name, version: VersionWanted = None) -> Response:
@@ -115,7 +126,7 @@ def _look(router: APIRouter, rulesets: Rulesets) -> None:
         house = await _house(request)
         is_known = name in GAMES or house is not None
         versions = await rulesets.versions(house or "", name) if is_known else ()
-        return _json(shown(name, versions, version))
+        return Json(shown(name, versions, version))
 
 
 def entrances(rulesets: Rulesets) -> Iterator[Entrance]:
@@ -143,8 +154,8 @@ def _register() -> dict[str, Any]:
         "kept: open tables play on by the one that they were opened with, new ones by the newest. "
         "It is an event in the log of the house, so that auditors see it.",
         takes("Proposal", examples.OTHER_RULESETS),
-        answers("RulesetView", "Registered before, the same.", examples.SHOWN_OWN)
-        | answers("RulesetView", "It can be played.", examples.SHOWN_OWN, status=201)
+        answers("RulesetView", "Registered before, the same.", _OWN)
+        | answers("RulesetView", "It can be played.", _OWN, status=201)
         | refuses(Unauthenticated, Forbidden, RulesetPublished, RulesetVersionTaken)
         | refuses(TooManyRulesets, VersionConflict, BodyTooLarge, Malformed, RulesetNonsense)
         | refuses(Overloaded),
@@ -157,7 +168,3 @@ async def _house(request: Request) -> str | None:
     if "authorization" not in request.headers:
         return None
     return (await admitted(request, "read")).house
-
-
-def _json(value: Struct) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")

@@ -2,9 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-import msgspec
 from fastapi import APIRouter, Path, Query, Response
-from msgspec import Struct
 
 from services.blackjack.api import examples
 from services.blackjack.application.answers import Answer
@@ -26,6 +24,7 @@ from shared.http.openapi import answers, refuses
 from shared.http.paging import AfterName, WaitFor
 from shared.http.problems import Malformed
 from shared.http.requests import etag
+from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 
 MOST_TABLES_A_PAGE: Final = 100
@@ -75,7 +74,7 @@ def _list(router: APIRouter, listed: TableList) -> None:
         page = await listed.page(
             caller.house, after, limit, phase=phase, ruleset=ruleset, wait_for=wait_for
         )
-        return _json(page)
+        return Json(page)
 
 
 def _look(router: APIRouter, tables: Tables, past: Reading) -> None:
@@ -97,7 +96,7 @@ def _look(router: APIRouter, tables: Tables, past: Reading) -> None:
         """A table with its legal moves: now, or as it was at any version."""
         reading = tables.reading if version is None else past
         found = await reading.table(caller.house, table, version)
-        return _json(found, headers=_tag(found))
+        return Json(found, headers=_tag(found))
 
 
 def _rounds(router: APIRouter, past: Reading, rounds: Rounds) -> None:
@@ -125,17 +124,8 @@ def _rounds(router: APIRouter, past: Reading, rounds: Rounds) -> None:
         span = await rounds.round(caller.house, table, int(number))
         if span is None:
             raise UnknownRound(f"There is no round {round}.")
-        return _json(await past.span(caller.house, table, *span))
+        return Json(await past.span(caller.house, table, *span))
 
 
 def _tag(table: TableView) -> dict[str, str]:
     return {"ETag": etag(table.version)}
-
-
-def _json(value: Struct, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(
-        msgspec.json.encode(value),
-        status_code=status,
-        headers=headers,
-        media_type="application/json",
-    )

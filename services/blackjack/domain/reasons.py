@@ -198,10 +198,12 @@ def _amount_reason(bets: range, amount: int) -> Reason:
 
 
 def withdrawal_reason(number: int, seat: Seat) -> Reason:
+    """Why a seat may not take its bet back."""
     return None if seat.bet else no.NoBet(f"Seat {number} has no bet.")
 
 
 def sit_out_reason(number: int, seat: Seat) -> Reason:
+    """Why a seat may not sit the next round out."""
     if seat.bet:
         return no.BetAlreadyPlaced(f"Seat {number} has bet {seat.bet}; withdraw it first.")
     if seat.sits_out:
@@ -210,6 +212,7 @@ def sit_out_reason(number: int, seat: Seat) -> Reason:
 
 
 def deal_reason(table: Table, player: str) -> Reason:
+    """Why a player may not have the cards dealt."""
     if table.rules.deals != "host":
         return no.NobodyDeals(f"{table.rules.title} is dealt by the server.")
     if player != table.host:
@@ -231,6 +234,7 @@ def _seat_reason(table: Table, command: c.Leave | c.BuyIn | c.CashOut) -> Reason
 
 
 def leave_reason(number: int, seat: Seat) -> Reason:
+    """Why a player may not leave: only who is leaving already may not."""
     if seat.leaving:
         return no.AlreadyLeaving(f"Seat {number} leaves when its hands are settled.")
     return None
@@ -246,6 +250,7 @@ def stack_reason(table: Table, seat: Seat) -> Reason:
 
 
 def cash_out_reason(rules: Ruleset, seat: Seat, amount: int) -> Reason:
+    """Why so many chips may not go from the stack to the vault."""
     if rules.bankroll == "session":
         return no.ChipsStayAtTheTable(f"{rules.title} plays with session chips.")
     return _funds_reason(seat, amount)
