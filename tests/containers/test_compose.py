@@ -16,7 +16,7 @@ from tests.conftest import not_here
 from tests.containers.conftest import BASE, ROOT, docker
 
 Compose = Callable[..., str]
-KEY = ("run", "--rm", "-T", "migrate", "keys", "create", "me", "--scopes", "play,read,ledger")
+KEY = ("run", "--rm", "-T", "migrate", "keys", "create", "me", "--scopes", "play,read,ledger,audit")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,8 @@ def compose(image: str, address: str) -> Iterator[Compose]:
         not_here("docker compose")
     command += ["-p", f"croupier-{secrets.token_hex(4)}", "-f", "deploy/compose.yaml"]
     told = {"CROUPIER_IMAGE": image, "BASE_IMAGE": BASE}
-    environment = os.environ | told | {"CROUPIER_PORT": address.rpartition(":")[2]}
+    told |= {"CROUPIER_PORT": address.rpartition(":")[2], "CROUPIER_SEAL_SECONDS": "1"}
+    environment = os.environ | told
 
     def run(*words: str) -> str:
         done = subprocess.run(
@@ -77,6 +78,7 @@ def test_secrets_are_in_files_of_those_who_need_them(compose: Compose) -> None:
     assert url.startswith("postgresql://croupier:")
     assert url.split(":")[2].split("@")[0] not in told
     assert compose("exec", "-T", "api", "ls", "/run/secrets").split() == ["serving"]
+    assert compose("exec", "-T", "worker", "ls", "/run/secrets").split() == ["sealing", "serving"]
 
 
 def test_what_is_played_outlives_the_containers(compose: Compose, address: str) -> None:
@@ -91,3 +93,5 @@ def test_what_is_played_outlives_the_containers(compose: Compose, address: str) 
 
         assert until(lambda: health(compose, "api") == "healthy")
         assert http.get("/tables/oak").json()["version"] == 1
+        assert until(lambda: http.get("/audit/seals/latest").status_code == 200)
+    assert compose("exec", "-T", "worker", "ls", "/var/lib/croupier/seals").split()

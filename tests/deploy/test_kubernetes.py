@@ -107,9 +107,23 @@ def test_only_the_migration_sees_the_secret_of_the_owner(found: Any) -> None:
     assert seen & OURS == {"croupier-migrate"}
 
 
+def test_only_workers_have_the_key_that_seals(found: Any) -> None:
+    seen = {
+        name
+        for name, pod in pods(found)
+        for volume in pod["spec"].get("volumes", ())
+        if volume.get("secret", {}).get("secretName") == "croupier-sealing"
+    }
+
+    assert seen == {"croupier-worker"}
+
+
 def test_every_variable_is_a_setting(found: Any) -> None:
     known = {variable(field) for field in Settings.model_fields}
     told = set(found["ConfigMap", "croupier"]["data"])
+    for name, pod in pods(found):
+        if name in OURS:
+            told |= {each["name"] for each in pod["spec"]["containers"][0].get("env", ())}
 
     assert {name.removesuffix("_FILE") for name in told} <= known
 
