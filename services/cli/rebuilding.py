@@ -6,7 +6,7 @@ from typing import Annotated
 import uvloop
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from typer import Argument, BadParameter, Option
+from typer import Argument, BadParameter, Exit, Option
 
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
 from services.blackjack.projections import ALL
@@ -20,40 +20,51 @@ from shared.eventstore.projection import Pages
 from shared.eventstore.rebuild import CannotRebuild, Rebuild, Rebuilt
 
 _VIEWS = {view.name: view for view in ALL}
+_EVERY = "all"
 
 
 def rebuild(
-    name: Annotated[str, Argument(help=f"The view: one of {', '.join(_VIEWS)}.")],
+    name: Annotated[
+        str, Argument(help=f"The view: one of {', '.join(_VIEWS)}, or {_EVERY}, one after another.")
+    ],
     house: Annotated[str, Option(help="Of this house; without it CROUPIER_HOUSE.")] = "",
     rollback: Annotated[
         bool, Option("--rollback", help="Read the view from before the last rebuild again.")
     ] = False,
+    strict: Annotated[bool, Option("--strict", help="End with 1 when one was wrong.")] = False,
 ) -> None:
     """Make a view anew from the log, compare it with the one that is read, and take its place.
 
     Readers and workers go on meanwhile. The view from before is kept for --rollback.
     """
-    if name not in _VIEWS:
-        raise BadParameter(f"{name}: there are {', '.join(_VIEWS)}.", param_hint="NAME")
+    if name not in (*_VIEWS, _EVERY):
+        there = ", ".join((*_VIEWS, _EVERY))
+        raise BadParameter(f"{name}: there are {there}.", param_hint="NAME")
+    right = True
     with a_database(Settings.from_environment()) as settings:
-        try:
-            uvloop.run(_rebuild(settings, name, house or settings.house, rollback))
-        except CannotRebuild as why:
-            raise Refused(str(why)) from None
+        for each in _VIEWS if name == _EVERY else [name]:
+            try:
+                right &= uvloop.run(_rebuild(settings, each, house or settings.house, rollback))
+            except CannotRebuild as why:
+                raise Refused(str(why)) from None
+    if strict and not right:
+        raise Exit(1)
 
 
-async def _rebuild(settings: Settings, name: str, house: str, rollback: bool) -> None:
+async def _rebuild(settings: Settings, name: str, house: str, rollback: bool) -> bool:
+    """Whether the view was right."""
     async with PostgresStore(settings.database_url, readers=6) as store:
         pages = Pages(store, Plays(store, Codec(BLACKJACK_EVENTS)).open)
         rebuild = Rebuild(pages, _VIEWS[name], house)
         if rollback:
             position = await rebuild.roll_back()
             print(f"The view {name!r} of {house!r} is read as it was kept, at {position:,}.")
-            return
+            return True
         columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True)) as bar:
             rebuilt = await rebuild.run(_shown_in(bar))
     print(_told(name, house, rebuilt))
+    return rebuilt.before == rebuilt.now
 
 
 def _shown_in(bar: Progress) -> Callable[[int, int], None]:

@@ -75,11 +75,14 @@ class Sealer:
         self._store, self._shelf = store, shelf
         self._key_file, self._policy = key_file, policy
         self._set_aside: dict[str, float] = {}
+        self._first_look = True
 
     async def seal_due(self) -> bool:
         """Makes each seal that is due. Says whether there is more to do at once.
 
-        The key file is read each time, so a new key counts at once. Raises BadKeyFile.
+        At first every log is held against its last seal, due or not: a database that was brought
+        back may have lost the end of one. The key file is read each time, so a new key counts at
+        once. Raises BadKeyFile.
         """
         due = [house for house in await self._due() if self._set_aside.get(house, 0) < monotonic()]
         keys = await asyncio.to_thread(read_keys, self._key_file) if due else []
@@ -125,7 +128,8 @@ class Sealer:
 
     async def _due(self) -> list[str]:
         patience = timedelta(seconds=self._policy.seconds)
-        rows = await self._store.rows(_DUE, (self._policy.events, patience))
+        rows = await self._store.rows(_DUE, (self._first_look, self._policy.events, patience))
+        self._first_look = False
         return [house for (house,) in rows]
 
     async def _held(self, connection: AsyncConnection[Any], house: str) -> _Before | None:
@@ -240,7 +244,8 @@ async def _check_growth(
 
 _DUE: Final[LiteralString] = """
     SELECT h.house FROM log_head h LEFT JOIN seal_head s ON s.house = h.house
-     WHERE h.position <> coalesce(s.size, 0)
+     WHERE %b
+        OR h.position <> coalesce(s.size, 0)
        AND (s.house IS NULL OR h.position < s.size
             OR h.position - s.size >= %b OR s.sealed_at <= now() - %b)
      ORDER BY h.house"""

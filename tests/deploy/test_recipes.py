@@ -8,7 +8,12 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SHELL = (".ci/run", "deploy/secrets.sh", "tests/containers/standins.sh")
+SHELL = (
+    ".ci/run",
+    "deploy/secrets.sh",
+    "tests/containers/standins.sh",
+    *(f"deploy/backup/{name}.sh" for name in ("archive", "base", "restore", "drill", "lost")),
+)
 BIN = Path(sys.executable).parent
 
 
