@@ -7,9 +7,9 @@ from typing import Any, Final
 from msgspec import Struct
 from psycopg_pool import AsyncConnectionPool
 
+from services.blackjack.application.plays import Happened, at_tables
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards
-from services.blackjack.projections.plays import Happened
 from shared.eventstore.arrays import int4s, int8s, texts
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.projection import Projection
@@ -33,7 +33,7 @@ HANDS: Final = Projection(
     table="projected_hand",
     columns="player, position, round, ruleset, seat, hand, cards, outcome, stake, payout, "
     "settled_at",
-    rows=_rows,
+    rows=at_tables(_rows),
     packers=(texts, int8s, texts, texts, int4s, int4s, texts, texts, int8s, int8s, int8s),
     write="""
         INSERT INTO projected_hand (house, generation, player, position, round, ruleset, seat,
