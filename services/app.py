@@ -15,9 +15,11 @@ from redis.asyncio import Redis
 
 from services.audit.api import rounds as audit_api
 from services.audit.api import seals as seals_api
+from services.audit.api import significant as significant_api
 from services.audit.api import statements as statements_api
 from services.audit.application.bundles import Bundler
 from services.audit.application.rounds import Auditor
+from services.audit.projections.significant import Extraordinary
 from services.audit.projections.statements import Statements
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
@@ -109,6 +111,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **audit_api.PUBLISHED,
     **seals_api.PUBLISHED,
     **statements_api.PUBLISHED,
+    **significant_api.PUBLISHED,
     **feed.PUBLISHED,
     "Health": Health,
 }
@@ -149,6 +152,7 @@ class Service:
         self.odds = OddsDesk()
         witnesses = [PublicKey.read(each) for each in settings.witnesses]
         self.seals = Seals(self.store, witnesses)
+        self.extraordinary = Extraordinary(self.store, self.checkpoints, self.seals)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
         self.watching = self._watched()
@@ -262,6 +266,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     yield audit_api.routes(auditor, bundler)
     yield seals_api.routes(service.seals)
     yield statements_api.routes(service.statements)
+    yield significant_api.routes(service.extraordinary)
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)

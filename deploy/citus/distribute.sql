@@ -27,6 +27,7 @@ SELECT create_distributed_table('projected_hand', 'house', colocate_with => 'log
 SELECT create_distributed_table('projected_return', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_round', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_run', 'house', colocate_with => 'log_head');
+SELECT create_distributed_table('projected_significant', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_statement', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projected_table', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('projection_checkpoint', 'house', colocate_with => 'log_head');

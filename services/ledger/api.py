@@ -106,6 +106,7 @@ def routes(books: Books) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["Ledger"], default_response_class=Response)
     _read_players(router, books)
     _read_accounts(router, books)
+    _read_trial_balance(router, books)
     return router
 
 
@@ -185,6 +186,8 @@ def _read_accounts(router: APIRouter, books: Books) -> None:
         """Every line of one account with the balance after it and the event that caused it."""
         return Json(await books.entries(caller.house, account, after, limit))
 
+
+def _read_trial_balance(router: APIRouter, books: Books) -> None:
     @router.get(
         "/ledger/trial-balance",
         summary="The trial balance",

@@ -164,8 +164,8 @@ _THEN: Final[LiteralString] = """
       FROM log_head h
       LEFT JOIN (SELECT regexp_replace(n.account, '^.*/', '') AS kind,
                         count(*) AS accounts, sum(p.balance_after)::bigint AS balance
-                   FROM (SELECT house, account FROM account WHERE house = %s) n
-                  CROSS JOIN LATERAL (
+                   FROM (SELECT house, account FROM account WHERE house = %s) n,
+                        LATERAL (
                         SELECT balance_after FROM posting
                          WHERE house = n.house AND account = n.account AND position <= %s
                          ORDER BY position DESC, line DESC LIMIT 1) p

@@ -106,6 +106,7 @@ ROUTES = [
     Route("GET", "/v1/audit/keys", "audit"),
     Route("GET", "/v1/audit/status", "audit"),
     Route("GET", "/v1/audit/events", "audit"),
+    Route("GET", "/v1/audit/wins", "audit", query="?from=2001-01-01&to=2001-12-31"),
     Route("GET", "/v1/events", "audit"),
     Route("GET", "/v1/events.jsonl", "audit"),
     Route("GET", "/v1/events/stream", "audit", endless=True),

@@ -160,7 +160,11 @@ UNHEARD_OF = {
         "seal_age_seconds": None,
         "faults": 0,
     },
-    "GET /v1/audit/events": NOTHING,
+    "GET /v1/audit/events": NOTHING_YET,
+    "GET /v1/audit/wins": {
+        **{"first_day": "2001-01-01", "last_day": "2001-12-31"},
+        **{"data": [], "position": 0},
+    },
     "GET /v1/events": {"data": [], "next": 0},
     "GET /v1/events.jsonl": None,
 }

@@ -51,6 +51,8 @@ class NaiveViews:
                 rows = [(*key, *each.values()) for key, each in self._runs.items()]
             case "statements":
                 rows = self._statements.rows
+            case "significant":
+                rows = self._statements.significant
             case "returns":
                 rows = [(*key, *figures) for key, figures in self._returns.items()]
             case _:

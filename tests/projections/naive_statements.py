@@ -1,8 +1,13 @@
-"""Statements again, from the ledger entries that are sealed in the events: no code of the game."""
+"""Statements again, from the entries that are sealed in the events, and what is significant."""
 
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import convert
+
+from services.audit.domain.words import spoken_modifier
+from services.blackjack.domain.modifiers import Modifier
 
 Row = tuple[Any, ...]
 KINDS = {
@@ -35,7 +40,9 @@ class NaiveStatements:
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.balances: Counter[str] = Counter()
+        self.significant: list[Row] = []
         self._at_risk: Counter[str] = Counter()
+        self._at_risk_there: Counter[tuple[str, str]] = Counter()
         self._seats: dict[tuple[str, int], str] = {}
         self._hands: Counter[tuple[str, int]] = Counter()
         self._rounds: Counter[str] = Counter()
@@ -58,8 +65,29 @@ class NaiveStatements:
         self.balances.update(moved)
         if moved:
             self._line(position, envelope, kind, moved)
+        self._look_at(position, envelope, kind, table, data)
         if kind == "seed_revealed":
             self._hands = Counter({k: n for k, n in self._hands.items() if k[0] != table})
+
+    def _look_at(self, position: int, envelope: Any, kind: str, table: str, data: Any) -> None:
+        """What is out of the ordinary."""
+        player = self._seats.get((table, data.get("seat", 0)), "")
+        match kind, data:
+            case "chips_granted", {"player": name, "amount": amount}:
+                if name.startswith("computer-"):
+                    return
+                row = ("adjustment", "", 0, name, amount, envelope["actor"], "")
+            case "run_ended", {"outcome": "won", "bankroll": bankroll}:
+                row = ("run_won", table, 0, player, bankroll, "", "")
+            case "player_leaving", _:
+                at_risk = self._at_risk_there[table, player]
+                row = ("left_in_round", table, self._rounds[table], player, at_risk, "", "")
+            case "modifier_applied", {"seat": None, "modifier": modifier}:
+                told = spoken_modifier(convert(modifier, Modifier))
+                row = ("rules_changed", table, self._rounds[table], "", 0, "", told)
+            case _:
+                return
+        self.significant.append((position, _time(envelope), *row))
 
     def _line(self, position: int, envelope: Any, kind: str, moved: Counter[str]) -> None:
         data, subject = envelope["data"], envelope["subject"]
@@ -68,6 +96,7 @@ class NaiveStatements:
         bank, in_play = f"table/{table}/bank", moved[f"table/{table}/in_play"]
         theirs = {f"player/{player}/vault", f"table/{table}/player/{player}/stack"}
         self._at_risk[player] += in_play
+        self._at_risk_there[table, player] += in_play
         round = self._rounds[table] if kind in IN_A_ROUND else 0
         if kind in BEFORE_THE_DEAL:
             round = self._rounds[table] + 1
@@ -78,10 +107,9 @@ class NaiveStatements:
             for account, balance in self.balances.items()
             if account.endswith(f"/player/{player}/stack")
         )
-        at = datetime.fromisoformat(envelope["time"]).astimezone(UTC)
         self.rows.append(
             (
-                *(player, position, at.replace(microsecond=at.microsecond // 1000 * 1000)),
+                *(player, position, _time(envelope)),
                 *(KINDS[kind], table, round, hand, self._detail(table, kind, data)),
                 *(sum(moved[account] for account in theirs), in_play, moved[bank]),
                 *(vault, stacks, self._at_risk[player]),
@@ -93,3 +121,8 @@ class NaiveStatements:
         if kind in BROUGHT:
             return "grant" if self._sessions[table] else "vault"
         return str(data.get("outcome") or data.get("item") or data.get("source") or "")
+
+
+def _time(envelope: Any) -> datetime:
+    at = datetime.fromisoformat(envelope["time"]).astimezone(UTC)
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)

@@ -1,13 +1,14 @@
 """Routes of statements: what a player and the bank of a table had, got and paid, line by line."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, date, datetime
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
 
 from services.audit.api import statements_examples as examples
+from services.audit.api.ranges import From, To, moment
 from services.audit.api.statement_pages import CSV, HTML, Statement, as_csv, as_html
 from services.audit.projections.statements import (
     BadRange,
@@ -20,15 +21,12 @@ from shared.eventstore.checkpoints import ViewBehind
 from shared.eventstore.rejections import UnknownPosition
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import Responses, answers, refuses
-from shared.http.paging import MOST_A_PAGE, MOST_POSITION, After, Limit, WaitFor
+from shared.http.paging import MOST_A_PAGE, After, Limit, WaitFor
 from shared.http.problems import Malformed
 from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 
 PUBLISHED: Final[dict[str, Any]] = {cls.__name__: cls for cls in (PlayerStatement, BankStatement)}
-
-_WHEN: Final = "A position of the log (`241`), a time (`2026-01-31T12:00:00Z`) or a day (UTC)."
-_MOST_CHARACTERS: Final = 40
 
 Accountant = Annotated[Caller, caller_with("ledger")]
 PlayerId = Annotated[
@@ -36,23 +34,6 @@ PlayerId = Annotated[
 ]
 TableId = Annotated[
     str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
-]
-From = Annotated[
-    str | None,
-    Query(
-        alias="from",
-        max_length=_MOST_CHARACTERS,
-        description=f"The first of it; else the beginning. {_WHEN}",
-        examples=["2026-01-01"],
-    ),
-]
-To = Annotated[
-    str | None,
-    Query(
-        max_length=_MOST_CHARACTERS,
-        description=f"The last position, or the moment after the last; else the end. {_WHEN}",
-        examples=["241"],
-    ),
 ]
 Read: TypeAlias = Callable[[Range, int, int, int], Awaitable[Statement]]
 """A part of a statement: its range, after which position, how many lines, what to wait for."""
@@ -64,14 +45,13 @@ def routes(statements: Statements) -> APIRouter:
     """The routes over the statements of a service."""
     router = APIRouter(prefix="/v1", tags=["Ledger"], default_response_class=Response)
     _of_a_player(router, statements)
+    _documents_of_a_player(router, statements)
     _of_a_bank(router, statements)
+    _documents_of_a_bank(router, statements)
     return router
 
 
 def _of_a_player(router: APIRouter, statements: Statements) -> None:
-    def reader(house: str, player: str) -> Read:
-        return lambda *asked: statements.of_a_player(house, player, *asked)
-
     @router.get(
         "/players/{player}/statement",
         summary="A player's statement of account",
@@ -97,11 +77,13 @@ def _of_a_player(router: APIRouter, statements: Statements) -> None:
         its ends, and is the same for ever: ask for the rest of it, and for copies of it, with the
         `first_position` and `last_position` of the answer. All lines at once, as a table or to
         print, for `Accept: text/csv` or `text/html`."""
-        read = reader(caller.house, player)
+        read = partial(statements.of_a_player, caller.house, player)
         if shape := _wanted(request):
             return await _whole(shape, caller.house, read, _range(first, to), wait_for)
         return Json(await read(_range(first, to), after, limit, wait_for))
 
+
+def _documents_of_a_player(router: APIRouter, statements: Statements) -> None:
     @router.get(
         "/players/{player}/statement.csv",
         summary="A player's statement, as a table",
@@ -116,7 +98,7 @@ def _of_a_player(router: APIRouter, statements: Statements) -> None:
     ) -> Response:
         """All lines of the statement as CSV, between one for the opening balance and one for the
         closing. What ends without a closing line was cut off on its way."""
-        read = reader(caller.house, player)
+        read = partial(statements.of_a_player, caller.house, player)
         return await _whole(CSV, caller.house, read, _range(first, to), wait_for)
 
     @router.get(
@@ -132,14 +114,11 @@ def _of_a_player(router: APIRouter, statements: Statements) -> None:
         wait_for: WaitFor = 0,
     ) -> Response:
         """All lines of the statement as a page that prints well and needs no other file."""
-        read = reader(caller.house, player)
+        read = partial(statements.of_a_player, caller.house, player)
         return await _whole(HTML, caller.house, read, _range(first, to), wait_for)
 
 
 def _of_a_bank(router: APIRouter, statements: Statements) -> None:
-    def reader(house: str, table: str) -> Read:
-        return lambda *asked: statements.of_a_bank(house, table, *asked)
-
     @router.get(
         "/tables/{table}/statement",
         summary="The statement of a table's bank",
@@ -159,11 +138,13 @@ def _of_a_bank(router: APIRouter, statements: Statements) -> None:
         what the house has won or lost there so far. A hand that pushes moves nothing and has no
         line. `opening` and all amounts add up to `closing`; ranges are as in a player's statement.
         Empty for an unknown table."""
-        read = reader(caller.house, table)
+        read = partial(statements.of_a_bank, caller.house, table)
         if shape := _wanted(request):
             return await _whole(shape, caller.house, read, _range(first, to), wait_for)
         return Json(await read(_range(first, to), after, limit, wait_for))
 
+
+def _documents_of_a_bank(router: APIRouter, statements: Statements) -> None:
     @router.get(
         "/tables/{table}/statement.csv",
         summary="The statement of a table's bank, as a table",
@@ -178,7 +159,7 @@ def _of_a_bank(router: APIRouter, statements: Statements) -> None:
     ) -> Response:
         """All lines of the statement as CSV, between one for the opening balance and one for the
         closing. What ends without a closing line was cut off on its way."""
-        read = reader(caller.house, table)
+        read = partial(statements.of_a_bank, caller.house, table)
         return await _whole(CSV, caller.house, read, _range(first, to), wait_for)
 
     @router.get(
@@ -194,7 +175,7 @@ def _of_a_bank(router: APIRouter, statements: Statements) -> None:
         wait_for: WaitFor = 0,
     ) -> Response:
         """All lines of the statement as a page that prints well and needs no other file."""
-        read = reader(caller.house, table)
+        read = partial(statements.of_a_bank, caller.house, table)
         return await _whole(HTML, caller.house, read, _range(first, to), wait_for)
 
 
@@ -212,27 +193,7 @@ async def _whole(
 
 
 def _range(first: str | None, last: str | None) -> Range:
-    return Range(_moment("from", first), _moment("to", last))
-
-
-def _moment(name: str, said: str | None) -> int | datetime | None:
-    """A position, a time, or the beginning of a day. Raises Malformed."""
-    if said is None:
-        return None
-    try:
-        if said.isascii() and said.isdigit():
-            position = int(said)
-            if position > MOST_POSITION:
-                raise ValueError("no log is that long")
-            return max(position, 1) if name == "from" else position
-        if len(said) == len("2026-01-31"):
-            return datetime.combine(date.fromisoformat(said), datetime.min.time(), UTC)
-        time = datetime.fromisoformat(said)
-        if time.tzinfo is None:
-            raise ValueError("a time without a zone could be any")
-        return time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Malformed(f"query.{name}: {_WHEN} A time has a zone.") from None
+    return Range(moment("from", first), moment("to", last))
 
 
 def _wanted(request: Request) -> str | None:

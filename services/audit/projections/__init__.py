@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from services.audit.projections.significant import SIGNIFICANT
 from services.audit.projections.statements import STATEMENTS
 from services.blackjack.application.plays import Moment
 from shared.eventstore.projection import Projection
 
-ALL: Final[tuple[Projection[Moment], ...]] = (STATEMENTS,)
+ALL: Final[tuple[Projection[Moment], ...]] = (STATEMENTS, SIGNIFICANT)

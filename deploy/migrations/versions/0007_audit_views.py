@@ -1,4 +1,4 @@
-"""The lines of statements of account, as a view of the log."""
+"""What auditors ask for often: statements, what is out of the ordinary, and the largest wins."""
 
 from pathlib import Path
 

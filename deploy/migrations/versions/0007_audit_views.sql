@@ -28,3 +28,31 @@ CREATE INDEX projected_statement_of_a_bank
     ON projected_statement (house, generation, table_id, position) WHERE bank <> 0;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON projected_statement TO croupier_app;
+
+-- What is out of the ordinary. `round` is 0 outside of rounds; `table_id`, `player` and `actor` are
+-- '' where there is none, and `detail` is what words need besides.
+CREATE TABLE projected_significant (
+    house      text COLLATE "C" NOT NULL,
+    generation integer     NOT NULL,
+    position   bigint      NOT NULL,
+    at         timestamptz NOT NULL,
+    type       text COLLATE "C" NOT NULL,
+    table_id   text COLLATE "C" NOT NULL,
+    round      bigint      NOT NULL,
+    player     text COLLATE "C" NOT NULL,
+    amount     bigint      NOT NULL,
+    actor      text        NOT NULL,
+    detail     text        NOT NULL,
+    PRIMARY KEY (house, generation, position)
+);
+
+CREATE INDEX projected_significant_of_a_type
+    ON projected_significant (house, generation, type, position);
+
+-- The largest wins of a day (UTC) are found without looking at the others.
+CREATE INDEX projected_hand_won
+    ON projected_hand (house, generation, ((settled_at AT TIME ZONE 'UTC')::date),
+                       (payout - stake), position)
+    WHERE payout > stake;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON projected_significant TO croupier_app;
