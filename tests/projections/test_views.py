@@ -154,6 +154,30 @@ async def test_a_view_that_fails_holds_up_no_other(
         assert "The view hands of local fails after 0" in caplog.text
 
 
+async def test_a_view_whose_log_was_archived_holds_up_no_other(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As it is with a new version that has one view more."""
+    async with an_evening(database.app_url, seed=8) as evening:
+        await until_up_to_date(evening.store)
+        with psycopg.connect(database.owner_url, autocommit=True) as owner:
+            owner.execute("DELETE FROM projection_checkpoint WHERE name = 'statements'")
+            owner.execute(
+                "INSERT INTO archive VALUES (%s, 1, 3, sha256(''), sha256(''), sha256(''), 'tape')",
+                (HOUSE,),
+            )
+        await evening.goes_on(20)
+
+        async with a_projector(evening.store) as projector:
+            for _ in range(3):
+                await projector.advance()
+
+        head = (await evening.store.head(HOUSE)).position
+        others = {view.name: head for view in VIEWS if view.name != "statements"}
+        assert await positions(evening.store) == others | {"statements": 0}
+        assert "statements of local wait for what is in the archive" in caplog.text
+
+
 async def test_a_gap_in_the_log_is_not_skipped(database: Database) -> None:
     async with an_evening(database.app_url, seed=5) as evening:
         with psycopg.connect(database.owner_url, autocommit=True) as owner:
