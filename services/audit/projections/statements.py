@@ -24,11 +24,10 @@ def _rows(items: Sequence[Moment]) -> Iterable[tuple[Any, ...]]:
         else:
             moved = at_a_vault(item.event)
         if moved:
-            in_vault = moved.in_vault
+            vault, stack = (moved.amount, 0) if moved.in_vault else (0, moved.amount)
             yield (
                 *(moved.player, item.position, item.at, moved.kind, moved.table, moved.round),
-                *(moved.hand, moved.detail, moved.amount * in_vault, moved.amount * (not in_vault)),
-                *(moved.at_risk, moved.bank),
+                *(moved.hand, moved.detail, vault, stack, moved.at_risk, moved.bank),
             )
 
 
