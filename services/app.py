@@ -15,8 +15,12 @@ from redis.asyncio import Redis
 
 from services.audit.api import rounds as audit_api
 from services.audit.api import seals as seals_api
+from services.audit.api import significant as significant_api
+from services.audit.api import statements as statements_api
 from services.audit.application.bundles import Bundler
 from services.audit.application.rounds import Auditor
+from services.audit.projections.significant import Extraordinary
+from services.audit.projections.statements import Statements
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
 from services.blackjack.api import history as history_api
@@ -106,6 +110,8 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **ledger_api.PUBLISHED,
     **audit_api.PUBLISHED,
     **seals_api.PUBLISHED,
+    **statements_api.PUBLISHED,
+    **significant_api.PUBLISHED,
     **feed.PUBLISHED,
     "Health": Health,
 }
@@ -141,10 +147,12 @@ class Service:
         self.listed, self.rounds = TableList(*views), Rounds(*views)
         self.hands, self.runs, self.returns = Hands(*views), RunList(*views), Returns(*views)
         self.curves = Curves(*views)
+        self.statements = Statements(self.store, self.checkpoints)
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.odds = OddsDesk()
         witnesses = [PublicKey.read(each) for each in settings.witnesses]
         self.seals = Seals(self.store, witnesses)
+        self.extraordinary = Extraordinary(self.store, self.checkpoints, self.seals)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
         self.watching = self._watched()
@@ -257,6 +265,8 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     bundler = Bundler(auditor, service.rounds, service.reads, service.seals)
     yield audit_api.routes(auditor, bundler)
     yield seals_api.routes(service.seals)
+    yield statements_api.routes(service.statements)
+    yield significant_api.routes(service.extraordinary)
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from redis.asyncio import Redis
 
+from services.audit.projections import ALL as VIEWS_OF_THE_AUDITOR
 from services.blackjack.application.clocks import Clocks
 from services.blackjack.application.computers import (
     BestTables,
@@ -19,13 +20,13 @@ from services.blackjack.application.computers import (
     calls_of,
 )
 from services.blackjack.application.odds import OddsDesk
+from services.blackjack.application.plays import Plays
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
-from services.blackjack.projections import ALL as PROJECTIONS
+from services.blackjack.projections import ALL as VIEWS_OF_PLAY
 from services.blackjack.projections.curves import Curves
 from services.blackjack.projections.monitor import Monitor
-from services.blackjack.projections.plays import Plays
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.settings import Settings
 from shared.eventstore.batcher import Batcher
@@ -41,6 +42,9 @@ from shared.telemetry import observe_lateness, shown_on
 
 Duty: TypeAlias = Callable[[], Awaitable[float]]
 """Does what is to be done now, and says for how many seconds there will be nothing more."""
+
+VIEWS: Final = (*VIEWS_OF_PLAY, *VIEWS_OF_THE_AUDITOR)
+"""All that follow the log. One page of it serves them all."""
 
 _LOOK_AGAIN_SECONDS: Final = 0.05
 _CLOCK_SECONDS: Final = 0.1
@@ -80,7 +84,7 @@ class Worker:
         ask = announced_to(self.wakeups)
         self.tables = Tables(self.store, self.batcher, codec, shoes, _now, ask)
         pages = Pages(self.store, Plays(self.store, codec).open)
-        self.projector = Projector(pages, PROJECTIONS)
+        self.projector = Projector(pages, VIEWS)
         self.odds = OddsDesk()
         computers = Computers(self.tables, BestTables.from_desk(self.odds), _now)
         self.clocks = Clocks(self.store, self.tables, computers, _now, observe_lateness)

@@ -8,18 +8,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, BadParameter, Exit, Option
 
+from services.blackjack.application.plays import Plays
 from services.blackjack.domain.events import REGISTRY as BLACKJACK_EVENTS
-from services.blackjack.projections import ALL
-from services.blackjack.projections.plays import Plays
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
+from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.settings import Settings
+from services.worker import VIEWS
 from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages
 from shared.eventstore.rebuild import CannotRebuild, Rebuild, Rebuilt
 
-_VIEWS = {view.name: view for view in ALL}
+_VIEWS = {view.name: view for view in VIEWS}
 _EVERY = "all"
 
 
@@ -54,7 +55,8 @@ def rebuild(
 async def _rebuild(settings: Settings, name: str, house: str, rollback: bool) -> bool:
     """Whether the view was right."""
     async with PostgresStore(settings.database_url, readers=6) as store:
-        pages = Pages(store, Plays(store, Codec(BLACKJACK_EVENTS)).open)
+        codec = Codec.of(Codec(BLACKJACK_EVENTS), Codec(LEDGER_EVENTS))
+        pages = Pages(store, Plays(store, codec).open)
         rebuild = Rebuild(pages, _VIEWS[name], house)
         if rollback:
             position = await rebuild.roll_back()

@@ -9,11 +9,18 @@ from msgspec import Struct
 
 from services.ledger.application import Grant, Ledger
 from services.ledger.projections import AccountPage, Books, EntryPage, TrialBalance
-from shared.eventstore.rejections import KeyReused, Overloaded
+from shared.eventstore.rejections import KeyReused, Overloaded, UnknownPosition
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.front import Asked, Entrance, Reply
 from shared.http.openapi import answers, id_in_path, operation, refuses, takes
-from shared.http.paging import MOST_NAME_CHARACTERS, NAME_PATTERN, After, AfterName, Limit
+from shared.http.paging import (
+    MOST_NAME_CHARACTERS,
+    MOST_POSITION,
+    NAME_PATTERN,
+    After,
+    AfterName,
+    Limit,
+)
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import IDEMPOTENCY_KEY, cause, decode
 from shared.http.responses import Json
@@ -37,6 +44,15 @@ Prefix = Annotated[
         pattern=NAME_PATTERN,
         description="Only accounts whose name starts so.",
         examples=["table/table-3/"],
+    ),
+]
+AtPosition = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=MOST_POSITION,
+        description="After the command with the event at this position of the log; else now.",
+        examples=[1],
     ),
 ]
 Accountant = Annotated[Caller, caller_with("ledger")]
@@ -90,6 +106,7 @@ def routes(books: Books) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["Ledger"], default_response_class=Response)
     _read_players(router, books)
     _read_accounts(router, books)
+    _read_trial_balance(router, books)
     return router
 
 
@@ -169,11 +186,17 @@ def _read_accounts(router: APIRouter, books: Books) -> None:
         """Every line of one account with the balance after it and the event that caused it."""
         return Json(await books.entries(caller.house, account, after, limit))
 
+
+def _read_trial_balance(router: APIRouter, books: Books) -> None:
     @router.get(
         "/ledger/trial-balance",
         summary="The trial balance",
-        responses=answers("TrialBalance", "All chips at one position.", _TRIAL_BALANCE) | _REFUSED,
+        responses=answers("TrialBalance", "All chips at one position.", _TRIAL_BALANCE)
+        | _REFUSED
+        | refuses(UnknownPosition),
     )
-    async def trial_balance(caller: Accountant) -> Response:
-        """All accounts by kind at one position of the log. The total is always 0."""
-        return Json(await books.trial_balance(caller.house))
+    async def trial_balance(caller: Accountant, position: AtPosition = None) -> Response:
+        """All accounts by kind at one position of the log: the present one, or any earlier one. An
+        account counts from its first line on. A command balances as a whole, so amid the events of
+        one it is that of its last. The total is always 0."""
+        return Json(await books.trial_balance(caller.house, position))

@@ -1,10 +1,11 @@
 """Balances, entries and the trial balance: read from the ledger that the log writes."""
 
-from typing import Any, LiteralString
+from typing import Any, Final, LiteralString
 
 from msgspec import Struct
 from psycopg.rows import AsyncRowFactory, class_row, tuple_row
 
+from shared.eventstore.rejections import UnknownPosition
 from shared.eventstore.replica import ReplicaStore
 
 
@@ -114,23 +115,26 @@ class Books:
         )
         return EntryPage(data, data[-1].position if len(data) == limit else None)
 
-    async def trial_balance(self, house: str) -> TrialBalance:
-        """Every chip, by kind of account, in one statement and so at one position."""
-        rows = await self._rows(
-            """
-            SELECT h.position, coalesce(a.kind, ''), coalesce(a.accounts, 0),
-                   coalesce(a.balance, 0)
-              FROM log_head h
-              LEFT JOIN (SELECT regexp_replace(account, '^.*/', '') AS kind,
-                                count(*) AS accounts, sum(balance)::bigint AS balance
-                           FROM account WHERE house = %s GROUP BY 1) a ON true
-             WHERE h.house = %s ORDER BY 2
-            """,
-            (house, house),
-        )
+    async def trial_balance(self, house: str, position: int | None = None) -> TrialBalance:
+        """Every chip, by kind of account, in one statement and so at one position: now, or after
+        the command with the event at an earlier position. Raises UnknownPosition.
+
+        A command balances as a whole: amid one, chips may be on their way.
+        """
+        if position is None:
+            rows = await self._rows(_NOW, (house, house))
+        else:
+            _, position = await self._reads.read(
+                house, lambda store: store.command_at(house, position)
+            )
+            rows = await self._rows(_THEN, (house, position, house))
+        head = rows[0][0] if rows else 0
+        if position is not None and position > head:
+            raise UnknownPosition(position, head)
         kinds = [Kind(kind, count, balance) for _, kind, count, balance in rows if kind]
         total = sum(kind.balance for kind in kinds)
-        return TrialBalance(rows[0][0] if rows else 0, kinds, total, balanced=total == 0)
+        at = head if position is None else position
+        return TrialBalance(at, kinds, total, balanced=total == 0)
 
     async def _rows(
         self,
@@ -142,3 +146,28 @@ class Books:
         return await self._reads.read(
             parameters[0], lambda store: store.rows(query, parameters, as_what)
         )
+
+
+_NOW: Final[LiteralString] = """
+    SELECT h.position, coalesce(a.kind, ''), coalesce(a.accounts, 0), coalesce(a.balance, 0)
+      FROM log_head h
+      LEFT JOIN (SELECT regexp_replace(account, '^.*/', '') AS kind,
+                        count(*) AS accounts, sum(balance)::bigint AS balance
+                   FROM account WHERE house = %s GROUP BY 1) a ON true
+     WHERE h.house = %s ORDER BY 2"""
+
+# Each line of the ledger has the balance after it, so a look by its key finds what was on an
+# account at any time: as far back as one likes at the same price, and without another index,
+# which every append would have to write.
+_THEN: Final[LiteralString] = """
+    SELECT h.position, coalesce(a.kind, ''), coalesce(a.accounts, 0), coalesce(a.balance, 0)
+      FROM log_head h
+      LEFT JOIN (SELECT regexp_replace(n.account, '^.*/', '') AS kind,
+                        count(*) AS accounts, sum(p.balance_after)::bigint AS balance
+                   FROM (SELECT house, account FROM account WHERE house = %s) n,
+                        LATERAL (
+                        SELECT balance_after FROM posting
+                         WHERE house = n.house AND account = n.account AND position <= %s
+                         ORDER BY position DESC, line DESC LIMIT 1) p
+                  GROUP BY 1) a ON true
+     WHERE h.house = %s ORDER BY 2"""

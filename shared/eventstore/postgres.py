@@ -146,6 +146,15 @@ class PostgresStore:
             return int(balance)
         return 0
 
+    async def command_at(self, house: str, position: int) -> tuple[int, int]:
+        """The first and the last position of the command that the event at a position belongs to.
+
+        Both are the position itself where there is no such event, or not any more.
+        """
+        for first, last in await self._rows(_COMMAND_AT, house, position):
+            return first, last
+        return position, position
+
     async def _stream(
         self, kind: type[AFact], house: str, stream: str, after: int, limit: int
     ) -> list[AFact]:
@@ -254,6 +263,11 @@ _LOG: dict[type[Fact], LiteralString] = {
       FROM archive WHERE house = %b AND last_position > %b AND first_position <= %b + 1"""
     for kind, (columns, blanks) in _READ.items()
 }
+
+_COMMAND_AT: LiteralString = """
+    SELECT o.first_position, o.last_position
+      FROM event_log e JOIN command_outcome o ON o.house = e.house AND o.command_id = e.command_id
+     WHERE e.house = %b AND e.position = %b"""
 
 _OUTCOME: LiteralString = """
     SELECT request_hash, stream, first_position, last_position, version

@@ -15,6 +15,7 @@ from psycopg import AsyncConnection, OperationalError
 from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.postgres import PostgresStore
+from shared.eventstore.rejections import Archived
 from shared.eventstore.store import Fact
 from shared.telemetry import count_view_failure, observe_page
 
@@ -119,11 +120,21 @@ class Projector(Generic[Item]):
         """Moves every view that is behind by one page. Says whether there is more to do at once."""
         more = False
         for (house, position), due in (await self._due()).items():
-            page = await self._pages.read(house, position, self._page)
+            try:
+                page = await self._pages.read(house, position, self._page)
+            except Archived as gone:  # a view that is newer than the archive
+                self._wait_for_the_archive(house, due, gone)
+                continue
             observe_page(page.last - page.after)
             await self._move(page, due)
             more = more or page.last - page.after == self._page
         return more
+
+    def _wait_for_the_archive(self, house: str, due: "list[_Due]", gone: Archived) -> None:
+        names = ", ".join(each.name for each in due)
+        _log.error("The views %s of %s wait for what is in the archive: %s", names, house, gone)
+        for each in due:
+            self._set_aside[house, each.name] = monotonic() + _SET_ASIDE_SECONDS
 
     async def _due(self) -> "dict[tuple[str, int], list[_Due]]":
         """What is behind and free to be written, by where it stands: a page serves them all."""

@@ -79,6 +79,21 @@ class Archived(Rejected):
         self.chain = chain
 
 
+class UnknownPosition(Rejected):
+    """The log has not come to this position.
+
+    Positions are given as events are recorded, without a gap. `newest` is where the log ends now:
+    ask for any from 0 to there, or without a position for the newest.
+    """
+
+    status: ClassVar[int] = 404
+
+    def __init__(self, position: int, newest: int) -> None:
+        super().__init__(
+            f"There is no position {position} yet; the log ends at {newest}.", newest=newest
+        )
+
+
 class Overloaded(Rejected):
     """More commands are waiting than can be served soon.
 

@@ -93,13 +93,6 @@ class SealFault(Struct, frozen=True):
     found_at: datetime
 
 
-class SealFaults(Struct, frozen=True):
-    """The newest of what was ever found wrong."""
-
-    data: list[SealFault]
-    next: None = None
-
-
 class Seals:
     """Reads seals and proofs, and takes the cosignatures of witnesses that are known."""
 
@@ -138,10 +131,19 @@ class Seals:
             return SealStatus(position, size, sealed_at, age, faults)
         return SealStatus(0, 0, None, None, 0)
 
-    async def faults(self, house: str, limit: int) -> SealFaults:
-        """What was found wrong, newest first."""
-        rows = await self._store.rows(_FOUND, (house, limit))
-        return SealFaults([SealFault(*row) for row in rows])
+    async def faults(
+        self,
+        house: str,
+        first: int,
+        before: int,
+        since: datetime,
+        until: datetime,
+        limit: int,
+    ) -> list[SealFault]:
+        """What was found wrong from a position on, before another, and in a time; by position, the
+        highest first. All of a position come together, so there may be some more."""
+        span = house, first, before, since, until, limit
+        return [SealFault(*row) for row in await self._store.rows(_FOUND, span)]
 
     async def inclusion(
         self, house: str, positions: Sequence[int], size: int | None = None
@@ -265,7 +267,8 @@ _FAULTS: Final[LiteralString] = "SELECT count(*) FROM seal_fault WHERE house = %
 
 _FOUND: Final[LiteralString] = """
     SELECT position, what, found_at FROM seal_fault
-     WHERE house = %b ORDER BY found_at DESC, position LIMIT %b"""
+     WHERE house = %b AND position >= %b AND position < %b AND found_at >= %b AND found_at < %b
+     ORDER BY position DESC FETCH FIRST %b ROWS WITH TIES"""
 
 _COSIGN: Final[LiteralString] = """
     INSERT INTO seal_cosignature (house, size, witness, signature, seen_at)

@@ -105,6 +105,8 @@ NO_OAK = {
 }
 NOTHING = {"data": [], "next": None}
 NOTHING_YET = NOTHING | {"position": 0}
+EMPTY = NOTHING | {"first_position": 1, "last_position": 0}
+NO_CHIPS = {"balance": 0, "vault": 0, "at_tables": 0, "at_risk": 0}
 UNHEARD_OF = {
     "GET /v1/tables": NOTHING_YET,
     "GET /v1/tables/{table}/rounds": NOTHING_YET,
@@ -131,6 +133,13 @@ UNHEARD_OF = {
     "GET /v1/rounds/{round}/bundle": "unknown-round",
     "GET /v1/players/{player}/vault": {"player": "ada", "balance": 0},
     "GET /v1/players/{player}/entries": NOTHING,
+    "GET /v1/players/{player}/statement": {"player": "ada", **EMPTY}
+    | {"opening": NO_CHIPS, "closing": NO_CHIPS},
+    "GET /v1/players/{player}/statement.csv": b"\n0,,opening,,,,,,0,0,0\r\n0,,closing,",
+    "GET /v1/players/{player}/statement.html": b"positions 1 to 0 of its log",
+    "GET /v1/tables/{table}/statement": {"table": "oak", **EMPTY, "opening": 0, "closing": 0},
+    "GET /v1/tables/{table}/statement.csv": b"\n0,,opening,,,,,,0\r\n0,,closing,",
+    "GET /v1/tables/{table}/statement.html": b"positions 1 to 0 of its log",
     "GET /v1/ledger/accounts": NOTHING,
     "GET /v1/ledger/entries": NOTHING,
     "GET /v1/ledger/trial-balance": {"position": 0, "accounts": [], "total": 0, "balanced": True},
@@ -151,11 +160,15 @@ UNHEARD_OF = {
         "seal_age_seconds": None,
         "faults": 0,
     },
-    "GET /v1/audit/events": NOTHING,
+    "GET /v1/audit/events": NOTHING_YET,
+    "GET /v1/audit/wins": {
+        **{"first_day": "2001-01-01", "last_day": "2001-12-31"},
+        **{"data": [], "position": 0},
+    },
     "GET /v1/events": {"data": [], "next": 0},
     "GET /v1/events.jsonl": None,
 }
-"""What another house sees: JSON, the slug of a 404, or an empty body."""
+"""What another house sees: JSON, a part of a document, the slug of a 404, or an empty body."""
 MAKES_ITS_OWN = {
     "PUT /v1/rulesets/{name}",
     "PUT /v1/tables/{table}",
@@ -177,6 +190,10 @@ def test_another_house_sees_nothing_of_it(route: Route, playing: House, other_ho
     if isinstance(expected, str):
         assert answer.status_code == 404
         assert answer.json()["type"] == f"/problems/{expected}"
+    elif isinstance(expected, bytes):
+        assert answer.status_code == 200
+        assert expected in answer.content
+        assert b"oak.1" not in answer.content
     elif expected is None:
         assert (answer.status_code, answer.content) == (200, b"")
     else:

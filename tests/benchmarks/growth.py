@@ -17,7 +17,7 @@ import psycopg
 import uvloop
 from psycopg import Connection
 
-from services.blackjack.projections import ALL as PROJECTIONS
+from services.worker import VIEWS
 from shared.eventstore.postgres import PostgresStore
 from tests.benchmarks import append, end_to_end, lag, long_game, replay, tables
 from tests.benchmarks.measure import Run, in_turns, middle, percentile, ratio
@@ -99,7 +99,7 @@ def lagging(url: str, seconds: float) -> Run:
     """Commands a second beside a worker, and how far the views are behind, in ms. They begin at
     the end of the log: what is measured is how they keep up, not how they catch up."""
     with psycopg.connect(url) as owner:
-        owner.execute(_CAUGHT_UP, {"house": HOUSE, "names": [view.name for view in PROJECTIONS]})
+        owner.execute(_CAUGHT_UP, {"house": HOUSE, "names": [view.name for view in VIEWS]})
         end = position(owner)
     with end_to_end.croupier_on(url, "--work").serve() as served:
         visit, views, _ = uvloop.run(lag.watch(served, url, seconds, end))

@@ -9,15 +9,15 @@ from secrets import token_bytes
 from types import MappingProxyType
 from typing import Any
 
+from services.blackjack.application.plays import Moment, Plays
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.tables import Tables
 from services.blackjack.domain.commands import Command, Open
 from services.blackjack.domain.events import REGISTRY
 from services.blackjack.domain.moves import legal_moves
-from services.blackjack.projections import ALL
-from services.blackjack.projections.plays import Happened, Plays
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.ledger.application import Grant, Ledger
+from services.worker import VIEWS
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause
 from shared.eventstore.codec import Codec
@@ -96,8 +96,8 @@ async def an_evening(url: str, seed: int) -> AsyncIterator[Evening]:
 
 
 def a_projector(
-    store: PostgresStore, page: int = 1000, views: Sequence[Projection[Happened]] = ALL
-) -> Projector[Happened]:
+    store: PostgresStore, page: int = 1000, views: Sequence[Projection[Moment]] = VIEWS
+) -> Projector[Moment]:
     """What a worker has, with nothing remembered."""
     return Projector(Pages(store, Plays(store, CODEC).open), views, page=page)
 
@@ -123,14 +123,14 @@ async def the_views_are_right(
     while page := await store.read_log(HOUSE, len(records)):
         records += page
     naive = NaiveViews(records)
-    for view in ALL:
+    for view in VIEWS:
         found = await rows(store, view, generations.get(view.name, 1))
         assert found == naive.view(view.name), view.name
-    assert await positions(store) == {view.name: len(records) for view in ALL}
+    assert await positions(store) == {view.name: len(records) for view in VIEWS}
 
 
 async def rows(
-    store: PostgresStore, view: Projection[Happened], generation: int = 1
+    store: PostgresStore, view: Projection[Moment], generation: int = 1
 ) -> list[tuple[Any, ...]]:
     """All of a view, in the order of its key."""
     query = f"""SELECT {view.columns} FROM {view.table}

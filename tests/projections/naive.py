@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import json
 
 from shared.eventstore.store import Recorded
+from tests.projections.naive_statements import NaiveStatements
 
 Row = tuple[Any, ...]
 
@@ -19,6 +20,7 @@ class NaiveViews:
         self._tables: dict[str, dict[str, Any]] = {}
         self._rounds: dict[tuple[str, int], dict[str, Any]] = {}
         self._hands: list[Row] = []
+        self._statements = NaiveStatements()
         self._runs: dict[tuple[str, int], dict[str, Any]] = {}
         self._returns: defaultdict[tuple[Any, str], list[int]] = defaultdict(lambda: [0] * 6)
         self._played: dict[tuple[str, int], list[int]] = {}
@@ -28,6 +30,7 @@ class NaiveViews:
             envelope = json.decode(record.envelope)
             if envelope["type"].startswith("blackjack."):
                 self._happened(record, envelope)
+            self._statements.enter(record.position, envelope)
 
     def view(self, name: str) -> list[Row]:
         match name:
@@ -46,6 +49,10 @@ class NaiveViews:
                 rows = self._hands
             case "runs":
                 rows = [(*key, *each.values()) for key, each in self._runs.items()]
+            case "statements":
+                rows = self._statements.rows
+            case "significant":
+                rows = self._statements.significant
             case "returns":
                 rows = [(*key, *figures) for key, figures in self._returns.items()]
             case _:

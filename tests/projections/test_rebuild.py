@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 import psycopg
 import pytest
 
-from services.blackjack.projections import ALL, RETURNS, TABLES
-from services.blackjack.projections.plays import Happened, Plays
+from services.blackjack.application.plays import Moment, Plays
+from services.blackjack.projections import RETURNS, TABLES
+from services.worker import VIEWS
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages, Projection
@@ -36,7 +37,7 @@ CORRUPTIONS = {
 }
 
 
-def a_rebuild(store: PostgresStore, view: Projection[Happened]) -> Rebuild[Happened]:
+def a_rebuild(store: PostgresStore, view: Projection[Moment]) -> Rebuild[Moment]:
     return Rebuild(Pages(store, Plays(store, CODEC).open), view, HOUSE)
 
 
@@ -65,9 +66,9 @@ async def played_on(evening: Evening, url: str) -> AsyncIterator[None]:
         over.set()
 
 
-@pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 async def test_under_load_it_comes_to_the_same(
-    view: Projection[Happened], database: Database
+    view: Projection[Moment], database: Database
 ) -> None:
     async with an_evening(database.app_url, seed=0) as evening:
         await evening.goes_on(300)
@@ -181,4 +182,4 @@ async def test_an_operator_is_told_in_words(database: Database) -> None:
     assert "is read as it was kept" in rebuild("tables", "--rollback").stdout
     refused = rebuild("chairs")
     assert refused.returncode == 2
-    assert all(view.name in refused.stderr for view in ALL)
+    assert all(view.name in refused.stderr for view in VIEWS)

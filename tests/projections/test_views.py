@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 from psycopg.errors import InsufficientPrivilege
 
-from services.blackjack.projections import ALL, HANDS, TABLES
-from services.blackjack.projections.plays import Happened, Plays
+from services.blackjack.application.plays import Moment, Plays
+from services.blackjack.projections import HANDS, TABLES
 from services.blackjack.projections.rounds import Rounds
+from services.worker import VIEWS
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.postgres import PostgresStore
@@ -88,7 +89,7 @@ async def test_one_worker_writes_and_another_takes_over_when_its_lease_is_over(
             moved = await connection.execute(
                 "UPDATE projection_checkpoint SET held_until = held_until - %s", (LEASE,)
             )
-            assert moved.rowcount == len(ALL)
+            assert moved.rowcount == len(VIEWS)
         await second.advance()
         await the_views_are_right(evening.store)
         await evening.goes_on(20)
@@ -116,10 +117,10 @@ async def test_a_round_is_found_however_far_its_view_has_come(database: Database
         assert await places() == expected
 
 
-class Overtaken(Pages[Happened]):
+class Overtaken(Pages[Moment]):
     """Reads a page, and is so slow that others have done all there was before it is written."""
 
-    async def read(self, house: str, after: int, limit: int = PAGE) -> Page[Happened]:
+    async def read(self, house: str, after: int, limit: int = PAGE) -> Page[Moment]:
         page = await super().read(house, after, limit)
         await until_up_to_date(self.store)
         return page
@@ -131,7 +132,7 @@ async def test_who_was_overtaken_writes_nothing(database: Database) -> None:
         await evening.goes_on(100)
         store = evening.store
 
-        async with Projector(Overtaken(store, Plays(store, CODEC).open), ALL, page=20) as slow:
+        async with Projector(Overtaken(store, Plays(store, CODEC).open), VIEWS, page=20) as slow:
             await slow.advance()
 
         await the_views_are_right(store)
@@ -153,6 +154,30 @@ async def test_a_view_that_fails_holds_up_no_other(
         assert "The view hands of local fails after 0" in caplog.text
 
 
+async def test_a_view_whose_log_was_archived_holds_up_no_other(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As it is with a new version that has one view more."""
+    async with an_evening(database.app_url, seed=8) as evening:
+        await until_up_to_date(evening.store)
+        with psycopg.connect(database.owner_url, autocommit=True) as owner:
+            owner.execute("DELETE FROM projection_checkpoint WHERE name = 'statements'")
+            owner.execute(
+                "INSERT INTO archive VALUES (%s, 1, 3, sha256(''), sha256(''), sha256(''), 'tape')",
+                (HOUSE,),
+            )
+        await evening.goes_on(20)
+
+        async with a_projector(evening.store) as projector:
+            for _ in range(3):
+                await projector.advance()
+
+        head = (await evening.store.head(HOUSE)).position
+        others = {view.name: head for view in VIEWS if view.name != "statements"}
+        assert await positions(evening.store) == others | {"statements": 0}
+        assert "statements of local wait for what is in the archive" in caplog.text
+
+
 async def test_a_gap_in_the_log_is_not_skipped(database: Database) -> None:
     async with an_evening(database.app_url, seed=5) as evening:
         with psycopg.connect(database.owner_url, autocommit=True) as owner:
@@ -170,7 +195,7 @@ async def test_the_serving_role_writes_views_and_nothing_that_counts(database: D
         PostgresStore(database.app_url) as store,
         store.readers.connection() as connection,
     ):
-        for view in ALL:
+        for view in VIEWS:
             await connection.execute(f"DELETE FROM {view.table}".encode())
         with pytest.raises(InsufficientPrivilege):
             await connection.execute("DELETE FROM event_log")

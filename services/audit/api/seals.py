@@ -21,7 +21,6 @@ from shared.seals.served import (
     ConsistencyProof,
     InclusionProof,
     Seal,
-    SealFaults,
     SealKeys,
     SealPage,
     Seals,
@@ -71,7 +70,7 @@ class Cosigned(Struct, frozen=True, forbid_unknown_fields=True):
 
 PUBLISHED: Final[dict[str, Any]] = {
     cls.__name__: cls
-    for cls in (Cosigned, ConsistencyProof, InclusionProof, Seal, SealPage, SealFaults, SealKeys)
+    for cls in (Cosigned, ConsistencyProof, InclusionProof, Seal, SealPage, SealKeys)
 } | {"SealStatus": SealStatus}
 _read: Final = msgspec.json.Decoder(Cosigned)
 
@@ -193,12 +192,3 @@ def _status(router: APIRouter, seals: Seals) -> None:
         """Where the log ends, up to where its hashes were checked and sealed, how old the newest
         seal is, and whether anything was ever found wrong."""
         return Json(await seals.status(caller.house))
-
-    @router.get(
-        "/events",
-        summary="What an auditor should know of",
-        responses=answers("SealFaults", "Newest first.", examples.FAULTS) | _REFUSED,
-    )
-    async def significant_events(caller: Inspector, limit: Limit = 100) -> Response:
-        """Checks that failed: where the log was not what it was before, and so was not sealed."""
-        return Json(await seals.faults(caller.house, limit))

@@ -54,13 +54,3 @@ STATUS: Final[dict[str, Any]] = {
     "seal_age_seconds": 12.5,
     "faults": 0,
 }
-FAULTS: Final[dict[str, Any]] = {
-    "data": [
-        {
-            "position": 12,
-            "what": "The log ends at 11, but was sealed up to 16.",
-            "found_at": "2026-01-01T00:00:12Z",
-        }
-    ],
-    "next": None,
-}

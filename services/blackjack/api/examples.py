@@ -132,6 +132,26 @@ HANDS: Final[dict[str, Any]] = {
     "next": 230,
     "position": 241,
 }
+WINS: Final[dict[str, Any]] = {
+    "first_day": "2026-01-01",
+    "last_day": "2026-01-31",
+    "data": [
+        {
+            "position": 243,
+            "time": "2026-01-31T12:00:00Z",
+            "text": "ada won 30 on a stake of 20 in round table-3.5, with As Kd.",
+            "table": "table-3",
+            "round": "table-3.5",
+            "ruleset": "a2g",
+            "player": "ada",
+            "cards": ["As", "Kd"],
+            "outcome": "natural",
+            "stake": 20,
+            "amount": 30,
+        }
+    ],
+    "position": 250,
+}
 RUNS: Final[dict[str, Any]] = {
     "data": [
         {

@@ -1,14 +1,14 @@
 """Routes of what was played: rounds of a table, hands and runs of a player, what games returned."""
 
 import re
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BeforeValidator
 
 from services.blackjack.api import examples
-from services.blackjack.projections.hands import HandPage, Hands
+from services.blackjack.projections.hands import HandPage, Hands, WinPage
 from services.blackjack.projections.returns import ReturnPage, Returns
 from services.blackjack.projections.rounds import RoundPage, Rounds
 from services.blackjack.projections.runs import RunList, RunPage
@@ -21,9 +21,10 @@ from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 
 MOST_DAYS_A_PAGE: Final = 366
+_MONTH: Final = timedelta(days=30)
 
 PUBLISHED: Final[dict[str, Any]] = {
-    cls.__name__: cls for cls in (RoundPage, HandPage, RunPage, ReturnPage)
+    cls.__name__: cls for cls in (RoundPage, HandPage, RunPage, ReturnPage, WinPage)
 }
 
 Reader = Annotated[Caller, caller_with("read")]
@@ -38,6 +39,7 @@ def routes(rounds: Rounds, hands: Hands, runs: RunList, returns: Returns) -> API
     router = APIRouter(prefix="/v1", default_response_class=Response)
     _rounds(router, rounds)
     _hands(router, hands)
+    _wins(router, hands)
     _runs(router, runs)
     _returns(router, returns)
     return router
@@ -79,6 +81,39 @@ def _hands(router: APIRouter, hands: Hands) -> None:
     ) -> Response:
         """Every settled hand of a player at any table. Cursors are positions."""
         return Json(await hands.page(caller.house, player, before, limit, wait_for=wait_for))
+
+
+def _wins(router: APIRouter, hands: Hands) -> None:
+    @router.get(
+        "/audit/wins",
+        tags=["Events"],
+        summary="The largest wins",
+        responses=answers("WinPage", "The largest first.", examples.WINS) | _REFUSED,
+    )
+    async def largest_wins(
+        caller: Annotated[Caller, caller_with("audit")],
+        first: Annotated[
+            date | None,
+            BeforeValidator(_as_written),
+            Query(alias="from", description="The first day (UTC); else 30 days before the last."),
+        ] = None,
+        to: Annotated[
+            date | None,
+            BeforeValidator(_as_written),
+            Query(description="The last day (UTC); else today."),
+        ] = None,
+        limit: Limit = 10,
+        wait_for: WaitFor = 0,
+    ) -> Response:
+        """The hands that won most, by what came back beyond the stake, in at most 366 days."""
+        last = to or datetime.now(UTC).date()
+        begin = first or last - min(_MONTH, last - date.min)
+        if not 0 <= (last - begin).days < MOST_DAYS_A_PAGE:
+            raise Malformed(
+                f"query.from: From {begin} to {last} are not 1 to {MOST_DAYS_A_PAGE} days."
+            )
+        found = await hands.largest_wins(caller.house, begin, last, limit, wait_for=wait_for)
+        return Json(found)
 
 
 def _runs(router: APIRouter, runs: RunList) -> None:

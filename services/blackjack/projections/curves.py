@@ -6,10 +6,10 @@ from typing import Any, Final
 from msgspec import Struct
 from psycopg_pool import AsyncConnectionPool
 
+from services.blackjack.application.plays import Happened, at_tables
 from services.blackjack.domain import events as e
 from services.blackjack.domain.table import Table
 from services.blackjack.odds.luck import Played
-from services.blackjack.projections.plays import Happened
 from shared.eventstore.arrays import int4s, int8s, texts
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.projection import Projection
@@ -69,7 +69,7 @@ CURVES: Final = Projection(
     table="projected_curve",
     columns="table_id, ruleset, version, step, rounds, bet, stake, payout, rounded, squares, "
     "changed",
-    rows=_rows,
+    rows=at_tables(_rows),
     packers=(texts, texts, texts, int4s, int4s, int8s, int8s, int8s, int8s),
     # A round may begin in one page and end in another: what a page has of it waits at step 0. The
     # sums go on from the newest row, and each step keeps those of its last round.

@@ -9,8 +9,8 @@ from msgspec import Struct
 from psycopg.rows import class_row
 from psycopg_pool import AsyncConnectionPool
 
+from services.blackjack.application.plays import Happened, at_tables
 from services.blackjack.domain import events as e
-from services.blackjack.projections.plays import Happened
 from shared.eventstore.arrays import int4s, int8s, texts
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.projection import Projection
@@ -41,7 +41,7 @@ RETURNS: Final = Projection(
     name="returns",
     table="projected_return",
     columns="day, ruleset, rounds, hands, stake, payout, insurance_stake, insurance_payout",
-    rows=_rows,
+    rows=at_tables(_rows),
     packers=(int4s, texts, int8s, int8s, int8s, int8s, int8s, int8s),
     write="""
         INSERT INTO projected_return AS r (house, generation, day, ruleset, rounds, hands, stake,

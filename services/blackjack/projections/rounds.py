@@ -7,9 +7,9 @@ from typing import Any, Final
 from msgspec import Struct
 from psycopg_pool import AsyncConnectionPool
 
+from services.blackjack.application.plays import Happened, at_tables
 from services.blackjack.application.reading import table_stream
 from services.blackjack.domain import events as e
-from services.blackjack.projections.plays import Happened
 from shared.eventstore.arrays import int4s, int8s, texts
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.projection import Projection
@@ -48,7 +48,7 @@ ROUNDS: Final = Projection(
     name="rounds",
     table="projected_round",
     columns="table_id, number, opened_at, ended_at, last_version, hands, stake, payout",
-    rows=_rows,
+    rows=at_tables(_rows),
     packers=(texts, int8s, int8s, int8s, int8s, int4s, int8s, int8s),
     write="""
         INSERT INTO projected_round AS r (house, generation, table_id, number, opened_at, ended_at,

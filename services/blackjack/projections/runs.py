@@ -8,8 +8,8 @@ from msgspec import Struct
 from psycopg.rows import class_row
 from psycopg_pool import AsyncConnectionPool
 
+from services.blackjack.application.plays import Happened, at_tables
 from services.blackjack.domain import events as e
-from services.blackjack.projections.plays import Happened
 from shared.eventstore.arrays import int4s, int8s, texts
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.projection import Projection
@@ -57,7 +57,7 @@ RUNS: Final = Projection(
     table="projected_run",
     columns="table_id, number, player, position, ruleset, source, stake, goal, rounds, outcome, "
     "bankroll, started_at, ended_at",
-    rows=_rows,
+    rows=at_tables(_rows),
     packers=(
         *(texts, int8s, texts, int8s, texts, texts, int8s, int8s),
         *(int4s, texts, int8s, int8s, int8s),

@@ -7,8 +7,8 @@ from msgspec import Struct
 from psycopg.rows import class_row
 from psycopg_pool import AsyncConnectionPool
 
+from services.blackjack.application.plays import Happened, at_tables
 from services.blackjack.domain.view import Phase, phase
-from services.blackjack.projections.plays import Happened
 from shared.eventstore.arrays import int4s, int8s, texts
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.projection import Projection
@@ -29,7 +29,7 @@ TABLES: Final = Projection(
     name="tables",
     table="projected_table",
     columns="id, ruleset, phase, host, seats, players, rounds, version, position",
-    rows=_rows,
+    rows=at_tables(_rows),
     packers=(texts, texts, texts, texts, int4s, texts, int8s, int8s, int8s),
     write="""
         INSERT INTO projected_table AS t (house, generation, id, ruleset, phase, host, seats,

@@ -1,8 +1,9 @@
-"""What happened at the tables, in the words of the domain: what all views of play are made from."""
+"""What happened at the tables and beside them, in the words of the domain: what all views are made
+from."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -31,6 +32,26 @@ class Happened(Struct, frozen=True, gc=False):
     table: Table
 
 
+class Elsewhere(Struct, frozen=True, gc=False):
+    """An event that is not one of a table: at a vault, or of a game. `actor` is who caused it."""
+
+    position: int
+    at: int
+    event: Any
+    actor: str
+
+
+Moment: TypeAlias = Happened | Elsewhere
+Rows: TypeAlias = Iterable[tuple[Any, ...]]
+
+
+def at_tables(
+    rows: Callable[[Sequence[Happened]], Rows],
+) -> Callable[[Sequence[Moment]], Rows]:
+    """The rows of a view that looks at tables alone."""
+    return lambda items: rows([item for item in items if isinstance(item, Happened)])
+
+
 class Plays:
     """Folds what happened into the tables, and remembers those that were used last."""
 
@@ -39,11 +60,14 @@ class Plays:
         self._loader = Loader(store, codec, TABLES)
         self._tables: OrderedDict[tuple[str, str], Loaded[Table | None]] = OrderedDict()
 
-    async def open(self, house: str, records: Sequence[Fact]) -> list[Happened]:
-        """What consecutive records of a house say about tables."""
-        happened = []
+    async def open(self, house: str, records: Sequence[Fact]) -> list[Moment]:
+        """What consecutive records of a house say."""
+        happened: list[Moment] = []
         for record in records:
             if not record.stream.startswith(_PREFIX):
+                event, at = self._codec.told(record)
+                actor = self._codec.envelope(record).actor
+                happened.append(Elsewhere(record.position, at, event, actor))
                 continue
             before = (await self._before(house, record)).state
             event, at = self._codec.told(record)
