@@ -14,6 +14,7 @@ from psycopg import OperationalError
 from redis.asyncio import Redis
 
 from services.audit.api import rounds as audit_api
+from services.audit.api import schemas as schemas_api
 from services.audit.api import seals as seals_api
 from services.audit.application.bundles import Bundler
 from services.audit.application.rounds import Auditor
@@ -106,6 +107,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **ledger_api.PUBLISHED,
     **audit_api.PUBLISHED,
     **seals_api.PUBLISHED,
+    **schemas_api.PUBLISHED,
     **feed.PUBLISHED,
     "Health": Health,
 }
@@ -257,6 +259,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     bundler = Bundler(auditor, service.rounds, service.reads, service.seals)
     yield audit_api.routes(auditor, bundler)
     yield seals_api.routes(service.seals)
+    yield schemas_api.routes()
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)
