@@ -9,7 +9,9 @@ from msgspec import json
 
 from shared.eventstore.envelope import canonical
 from tests.format.logs import envelopes, the_log
+from tests.format.page import PAGE, page
 from tests.format.schemas import file_of, schemas, shape
+from tests.format.vectors import DIRECTORY, vectors
 
 RELEASED = Path(__file__).with_name("released.json")
 """Type and version of every schema → SHA-256 of what it demands, words aside."""
@@ -23,7 +25,9 @@ class Changed(Exception):
 
 def written() -> Files:
     """Every file as it has to be. Raises Changed."""
-    return dict(_schemas())
+    schemas_and_shapes = dict(_schemas())
+    kept = {DIRECTORY / name: text for name, text in vectors()}
+    return schemas_and_shapes | kept | {PAGE: page(PAGE.read_text()).encode()}
 
 
 def _schemas() -> Iterator[tuple[Path, bytes]]:

@@ -1,4 +1,4 @@
-"""`croupier.shoe.v1`: the order of the cards from a committed seed. See shoe.md.
+"""`croupier.shoe.v1`: the order of the cards from a committed seed. See FORMAT.md.
 
 The commitment is SHA-256 of the seed, the order is HMAC-SHA256 under the seed, so the commitment
 says nothing about the order.
