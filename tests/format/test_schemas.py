@@ -1,6 +1,7 @@
 """The schemas of events: strict, in plain words, true of all that is recorded, for ever."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -16,7 +17,7 @@ from shared.kernel.rejected import Rejected
 from tests.format.logs import envelopes, the_log
 from tests.format.play import an_evening
 from tests.format.schemas import described
-from tests.format.written import RELEASED, hash_of, written
+from tests.format.written import RELEASED, Changed, hash_of, written
 
 Json = Any
 WHOLE = {key: json.decode(schema.text) for key, schema in SCHEMAS.items()}
@@ -54,6 +55,28 @@ def test_what_was_released_demands_for_ever_what_it_did() -> None:
         "The schema of a released version was changed, or went away. Put it back, and give the "
         "event a further version."
     )
+
+
+def test_nothing_is_written_over_what_was_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = tmp_path / "released.json"
+    released.write_bytes(json.encode({"blackjack.bet_placed/1": "another"}))
+    monkeypatch.setattr("tests.format.written.RELEASED", released)
+
+    with pytest.raises(Changed, match="raise the version in the registry to 2"):
+        written()
+
+
+def test_words_are_not_what_a_schema_demands() -> None:
+    schema = WHOLE["blackjack.bet_placed", 1]
+    seat = schema["properties"]["seat"]
+
+    def with_seat(**changed: Json) -> str:
+        return hash_of(schema | {"properties": schema["properties"] | {"seat": seat | changed}})
+
+    assert with_seat(description="Better.") == hash_of(schema | {"examples": []}) == with_seat()
+    assert with_seat(maximum=8) != with_seat()
 
 
 @pytest.mark.parametrize("key", SCHEMAS, ids=name_of)
@@ -137,7 +160,7 @@ def test_what_there_is_not_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         assert told in refused.value.detail
 
 
-def test_they_are_written_into_a_directory(tmp_path: Any) -> None:
+def test_they_are_written_into_a_directory(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["schemas", str(tmp_path / "new")])
 
     assert done.exit_code == 0

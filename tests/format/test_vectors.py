@@ -1,10 +1,11 @@
 """The vectors of FORMAT.md, by the service and by a verifier that was written from the page."""
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -21,10 +22,10 @@ from shared.seals import merkle
 from shared.seals.holding import checkpoints, public_keys
 from shared.seals.merkle import DoesNotProve
 from shared.seals.notes import BadNote, Note, PublicKey
-from tests.audit.exported import take
+from tests.audit.exported import rewritten, take
+from tests.audit.test_tampering import flipped
 from tests.format.naive import log as naive
 from tests.format.naive.play import verify
-from tests.format.page import PAGE, names, page
 from tests.format.play import an_evening
 from tests.format.vectors import DIRECTORY
 from tests.format.written import written
@@ -211,6 +212,19 @@ def test_two_verifiers_agree_on_random_play(seed: int, tmp_path: Path) -> None:
     assert by_the_page(tmp_path) == []
 
 
+@settings(max_examples=60, deadline=None)
+@given(at=st.integers(0, 42), bit=st.integers(0, 10**5))
+def test_two_verifiers_agree_that_any_bit_matters(at: int, bit: int) -> None:
+    """Somebody flips it, and makes the manifest fit."""
+    with TemporaryDirectory() as directory:
+        export = Path(directory) / "export"
+        copytree(DIRECTORY / "small", export)
+        rewritten(export, lambda lines: [*lines[:at], flipped(lines[at], bit), *lines[at + 1 :]])
+
+        assert by_us(export)
+        assert by_the_page(export)
+
+
 def test_it_is_a_program_of_its_own() -> None:
     def run(*words: Path) -> subprocess.CompletedProcess[str]:
         command = (sys.executable, "-m", "tests.format.naive", *map(str, words))
@@ -221,28 +235,3 @@ def test_it_is_a_program_of_its_own() -> None:
     cut = run(DIRECTORY / "tampered" / "cut", DIRECTORY / "small.seal", KEYS)
     assert cut.returncode == 1
     assert "was sealed up to" in cut.stderr
-
-
-def test_the_page_shows_what_a_program_writes() -> None:
-    text = PAGE.read_text()
-
-    assert page(text) == text, "make format-files"
-    assert len(set(names(text))) == len(names(text)) == 13
-    fenced = re.sub(r"<!-- written: .*?<!-- end -->", "", text, flags=re.DOTALL)
-    assert "```" not in fenced, "every example is written"
-
-
-def test_every_link_of_the_page_leads_somewhere() -> None:
-    text = PAGE.read_text()
-    heads = {
-        re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
-        for line in text.splitlines()
-        if line.startswith("#")
-    }
-    for target in re.findall(r"\]\(([^)]+)\)", text):
-        assert target[1:] in heads if target[0] == "#" else (ROOT / target).exists(), target
-
-
-@pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
-def test_the_page_is_found(document: str) -> None:
-    assert "FORMAT.md" in (ROOT / document).read_text()
