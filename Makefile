@@ -77,6 +77,10 @@ simulate: .venv/ready-to-develop  ## Play everything from a seed while it breaks
 .PHONY: setup
 setup: .venv/ready-to-develop  ## Make the virtual environment, for an editor to use
 
+.PHONY: format-files
+format-files: .venv/ready-to-develop  ## Write schemas, vectors and examples of FORMAT.md anew, as the code has them
+	@$(BIN)/python -m tests.format
+
 .PHONY: pins
 pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrade for the newest)
 	@$(PIN) pyproject.toml --extra local -o $(PINS)

@@ -14,6 +14,7 @@ from psycopg import OperationalError
 from redis.asyncio import Redis
 
 from services.audit.api import rounds as audit_api
+from services.audit.api import schemas as schemas_api
 from services.audit.api import seals as seals_api
 from services.audit.api import significant as significant_api
 from services.audit.api import statements as statements_api
@@ -112,6 +113,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **seals_api.PUBLISHED,
     **statements_api.PUBLISHED,
     **significant_api.PUBLISHED,
+    **schemas_api.PUBLISHED,
     **feed.PUBLISHED,
     "Health": Health,
 }
@@ -267,6 +269,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     yield seals_api.routes(service.seals)
     yield statements_api.routes(service.statements)
     yield significant_api.routes(service.extraordinary)
+    yield schemas_api.routes()
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
     yield _operation(service)

@@ -17,6 +17,7 @@ from services.cli import (
     partitions,
     rebuilding,
     replaying,
+    schemas,
     seals,
     serving,
     verifying,
@@ -42,6 +43,7 @@ app.command()(verifying.verify)
 app.command()(replaying.replay)
 app.command()(demo.demo)
 app.command()(odds.odds)
+app.command()(schemas.schemas)
 app.add_typer(keys.app, name="keys")
 app.add_typer(seals.app, name="seals")
 app.add_typer(partitions.app, name="partitions")

@@ -5,31 +5,64 @@ same facts, with the names of CloudEvents 1.0.
 """
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from shared.kernel.chips import Posting
+from shared.kernel.described import means
 
 _canonical = msgspec.json.Encoder(order="sorted")
 
 
 class Envelope(Struct, frozen=True, kw_only=True):
-    """An envelope as stored. `command` is there on the first event of a command only."""
+    """Everything that is known about an event, as it is stored and hashed."""
 
-    actor: str
-    command: Raw | UnsetType = UNSET
-    data: Raw
-    id: str
-    postings: tuple[Posting, ...]
-    schemaversion: int
-    source: str
-    specversion: str
-    subject: str
-    time: str
-    traceparent: str | UnsetType = UNSET
-    type: str
+    actor: Annotated[
+        str, means("Who sent the command: an API key, `clock`, or a computer player.", minLength=1)
+    ]
+    command: Annotated[
+        Raw | UnsetType,
+        means(
+            "What was asked for, as the API's description has it. Only on the first event of a "
+            "command.",
+            type="object",
+        ),
+    ] = UNSET
+    data: Annotated[
+        Raw, means("What happened: see the schema of this `type` and version.", type="object")
+    ]
+    id: Annotated[
+        str,
+        means(
+            "The id of the command, a full stop, and which of its events this is, from 0.",
+            pattern=r"^.+\.(0|[1-9][0-9]*)$",
+        ),
+    ]
+    postings: Annotated[tuple[Posting, ...], means("The chips that this event moves; mostly none.")]
+    schemaversion: Annotated[int, means("The version of the schema of `data`.", minimum=1)]
+    source: Annotated[str, means("Whose log it is.", pattern="^/houses/[a-z0-9][a-z0-9._-]{0,63}$")]
+    specversion: Annotated[str, means("The version of CloudEvents.", const="1.0")]
+    subject: Annotated[
+        str,
+        means("The stream.", pattern="^(table|vault|ruleset)-[a-z0-9][a-z0-9._-]{0,63}$"),
+    ]
+    time: Annotated[
+        str,
+        means(
+            "When the command was decided, in UTC with microseconds.",
+            pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$",
+        ),
+    ]
+    traceparent: Annotated[
+        str | UnsetType,
+        means(
+            "The trace that the command came with (W3C); absent when it came with none.",
+            pattern="^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",
+        ),
+    ] = UNSET
+    type: Annotated[str, means("What kind of event it is.", pattern=r"^[a-z]+\.[a-z_]+$")]
 
 
 def canonical(value: Any) -> bytes:

@@ -4,6 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from shared.kernel.described import means
+
 MOST_CHIPS = 10**12
 """The largest amount one command may name. Sums of many stay below 2**53, where JSON numbers
 are exact in every language."""
@@ -13,12 +15,19 @@ Chips = Annotated[int, Meta(ge=1, le=MOST_CHIPS, description="Whole chips, at le
 ISSUANCE = "issuance"
 """Where granted chips come from; its balance is minus all chips in the world."""
 
+ACCOUNT_PATTERN = (
+    "^(issuance|player/[a-z0-9][a-z0-9._-]{0,63}/vault|table/[a-z0-9][a-z0-9._-]{0,63}/"
+    "(in_play|bank|player/[a-z0-9][a-z0-9._-]{0,63}/stack))$"
+)
+
 
 class Posting(Struct, frozen=True, array_like=True, gc=False):
-    """One line of a ledger entry: `amount` chips into (+) or out of (−) `account`."""
+    """One line of a ledger entry: an account, and the chips into (+) or out of (−) it."""
 
-    account: str
-    amount: int
+    account: Annotated[str, means("The account.", pattern=ACCOUNT_PATTERN)]
+    amount: Annotated[
+        int, means("Chips into (+) or out of (−) the account.", **{"not": {"const": 0}})
+    ]
 
 
 def vault(player: str) -> str:

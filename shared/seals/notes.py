@@ -149,8 +149,7 @@ class Note(Struct, frozen=True):
 
     def check(self, known: Iterable[PublicKey], origin: str = "") -> Checkpoint:
         """What it says, once a known key is found to have signed it. Raises BadNote."""
-        logs = [key for key in known if key.kind == SIGNS]
-        if not self.signers(logs):
+        if not any(key.kind == SIGNS for key in self.signers(known)):
             raise BadNote("no key that is known has signed it")
         if origin and self.checkpoint.origin != origin:
             raise BadNote(f"it is of {self.checkpoint.origin}, not of {origin}")

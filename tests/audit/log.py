@@ -47,6 +47,8 @@ class Log:
         self._versions: Counter[str] = Counter()
         self._position, self._chain = 0, GENESIS
         self.commands = 0
+        self.now, self.actor = NOON, "key/test/0"
+        self.traceparent: str | None = None
 
     def grant(self, player: str, amount: int) -> None:
         self._record([grant(player, amount)], {"type": "grant", "amount": amount})
@@ -67,7 +69,7 @@ class Log:
     def open(self, table_id: str, command: c.Open, own: Ruleset | None = None) -> None:
         seed = self._seeds[table_id] = ChanceSeed(self._chance.randbytes(32))
         event = open_table(table_id, command, seed.sealed, own)
-        self.tables[table_id] = evolve(None, event, milliseconds(NOON))
+        self.tables[table_id] = evolve(None, event, milliseconds(self.now))
         self._record([(f"table-{table_id}", event, ())], command)
 
     def waits(self, table_id: str) -> str:
@@ -78,14 +80,14 @@ class Log:
 
     def play(self, table_id: str, command: c.AnyCommand) -> tuple[Event, ...]:
         table = self.tables[table_id]
-        decision = decide(table, command, self._seeds[table_id], milliseconds(NOON))
+        decision = decide(table, command, self._seeds[table_id], milliseconds(self.now))
         legs: list[Leg] = []
         for event in decision.events:
             legs.append((f"table-{table_id}", event, postings(table, event)))
             if movement := to_vault(table, event):
                 player, chips = movement
                 legs += moved(player, table_id, chips, granted=is_computer(player))
-            table = evolve(table, event, milliseconds(NOON))
+            table = evolve(table, event, milliseconds(self.now))
             if isinstance(event, SeedRevealed):
                 self._seeds[table_id] = self._seeds[table_id].next()
         self.tables[table_id] = table
@@ -121,8 +123,9 @@ class Log:
             house="local",
             command_id=command_id,
             command=json.encode(command),
-            actor="key/test/0",
-            time=NOON,
+            actor=self.actor,
+            time=self.now,
+            traceparent=self.traceparent,
         )
         for new in sealed:
             leaf = leaf_of(new.envelope)
@@ -139,7 +142,7 @@ class Log:
                     envelope=new.envelope,
                     leaf=leaf,
                     chain=self._chain,
-                    recorded_at=NOON,
+                    recorded_at=self.now,
                 )
             )
 

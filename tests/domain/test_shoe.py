@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from services.blackjack.domain import shoe as service
 from services.blackjack.domain.cards import DECK
 from services.blackjack.domain.shoe import ALGORITHM, Shoe, commitment
-from tests.domain import naive_shoe as naive
 from tests.domain.story import rows
+from tests.format.naive import play as naive
 
-PAGE = Path(service.__file__).with_name("shoe.md").read_text()
-GOLDEN = json.loads(Path(__file__).with_name("shoe_v1.json").read_text())
+PAGE = (Path(__file__).parents[2] / "FORMAT.md").read_text()
+GOLDEN = json.loads((Path(__file__).parents[1] / "format/vectors/shoes.json").read_text())
 SECRET = bytes(range(32))
 
 
@@ -37,16 +37,17 @@ def test_a_fixed_seed_gives_the_published_order(golden):
 
 def test_a_program_written_from_the_page_gives_the_published_order(golden):
     published = " ".join(golden["order"]).split()
-    assert naive.commitment(golden["seed"]) == golden["commitment"]
-    found = naive.order(golden["seed"], golden["round"], golden["client_seeds"], golden["decks"])
+    seed = bytes.fromhex(golden["seed"])
+    assert naive.sha(seed).hex() == golden["commitment"]
+    found = naive.order(seed, golden["round"], golden["client_seeds"], golden["decks"])
     assert found == published
 
 
 def test_the_page_shows_a_golden_shoe():
     shown = GOLDEN["shoes"][0]
-    first_block = naive.block(SECRET, b"croupier.shoe.v1\ntable-3.5\nlucky\n", 0)
-    words = ", ".join(f"{word:04x}" for word in first_block[:5])
-    for line in (shown["seed"], shown["commitment"], *shown["order"], words, ALGORITHM):
+    first_block = naive.block(SECRET, b"croupier.shoe.v1\ntable-3.5\nlucky", 0)
+    words = [f"| {word:04x} |" for word in first_block[:5]]
+    for line in (shown["seed"], shown["commitment"], *shown["order"], *words, ALGORITHM):
         assert line in PAGE
 
 
@@ -61,7 +62,7 @@ def test_two_programs_agree_and_every_physical_card_appears_once(
     secret, round, client_seeds, decks
 ):
     shoe = Shoe(secret, decks, round, client_seeds)
-    assert list(shoe) == naive.order(secret.hex(), round, client_seeds, decks)
+    assert list(shoe) == naive.order(secret, round, client_seeds, decks)
     assert len(shoe) == 52 * decks
     assert Counter(shoe) == dict.fromkeys(DECK, decks)
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 
-from tests.domain import naive_shoe
+from tests.format.naive.play import order, sha
 from tests.simulation.counting import best, limit, natural, soft
 from tests.simulation.rules import fate, insures, legal, peeks, splits
 from tests.simulation.seats import Lines
@@ -345,10 +345,9 @@ class Table(Shop):
     def _seed_revealed(self, data: Json) -> None:
         state, round = self.state, self.state["round"]
         identity = f"{state['id']}.{round['number']}"
-        assert naive_shoe.commitment(data["seed"]) == round["commitment"]
-        shoe = naive_shoe.order(
-            data["seed"], identity, round["client_seeds"], state["rules"]["decks"]
-        )
+        seed = bytes.fromhex(data["seed"])
+        assert sha(seed).hex() == round["commitment"]
+        shoe = order(seed, identity, round["client_seeds"], state["rules"]["decks"])
         assert shoe[: len(round["drawn"])] == round["drawn"]
         assert data["drawn"] == len(round["drawn"])
         assert not sum(self.at_risk())

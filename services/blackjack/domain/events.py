@@ -6,14 +6,15 @@ No event holds a secret. A seed travels sealed until `SeedRevealed`; the hole ca
 until `HoleCardRevealed`.
 """
 
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from services.blackjack.domain.cards import Card, Cards
+from services.blackjack.domain import fields as f
 from services.blackjack.domain.modifiers import Modifier
 from services.blackjack.domain.rules import Level, Ruleset
-from services.blackjack.domain.shoe import SealedSeed
+from services.blackjack.domain.shoe import ALGORITHM, SealedSeed
+from shared.kernel.described import means
 
 Outcome: TypeAlias = Literal["natural", "win", "push", "loss", "bust", "surrender"]
 Source: TypeAlias = Literal["vault", "grant"]
@@ -21,235 +22,291 @@ RunOutcome: TypeAlias = Literal["won", "lost", "left"]
 
 
 class TableOpened(Struct, frozen=True, gc=False):
-    """`next` is the seed of the first round: committed to before anybody can bet on it."""
+    """A table was opened, with all rules that it is ever played by. The first of its stream."""
 
-    table: str
-    ruleset: Ruleset
-    ruleset_sha256: str
-    host: str | None
-    next: SealedSeed
+    table: f.TableName
+    ruleset: Annotated[Ruleset, means("The game, with the limits of this table.")]
+    ruleset_sha256: f.Fingerprint
+    host: f.Host
+    next: Annotated[
+        SealedSeed,
+        means("The seed of the first round, committed to before anybody can bet on it."),
+    ]
 
 
 class TableWasClosed(Struct, frozen=True, gc=False):
-    pass
+    """The table was closed for good: the last of its stream."""
 
 
 class HostMoved(Struct, frozen=True, gc=False):
-    host: str | None
+    """Somebody else is the host: the first who sat down, or who has sat the longest."""
+
+    host: f.Host
 
 
 class PlayerSat(Struct, frozen=True, gc=False):
-    seat: int
-    player: str
-    buy_in: int
+    """A player took a free seat, with chips."""
+
+    seat: f.AtSeat
+    player: f.Player
+    buy_in: f.BuyIn
 
 
 class RunStarted(Struct, frozen=True, gc=False):
-    """The player has the seat, and `stake` chips that have to become `goal`. `number` counts the
-    runs of the table."""
+    """The player has the seat, and chips that have to become more by play alone."""
 
-    seat: int
-    player: str
-    number: int
-    source: Source
-    stake: int
-    goal: int
+    seat: f.AtSeat
+    player: f.Player
+    number: Annotated[int, means("The runs of a table are counted from 1.", minimum=1)]
+    source: Annotated[Source, means("Where the chips come from, and go back to.")]
+    stake: Annotated[int, means("The chips that the run begins with.", minimum=1)]
+    goal: Annotated[int, means("The chips that win the run.", minimum=2)]
 
 
 class RunEnded(Struct, frozen=True, gc=False):
-    """`bankroll` goes back to where the stake came from; the player keeps the seat."""
+    """A run is over. The player keeps the seat, without chips."""
 
-    seat: int
-    outcome: RunOutcome
-    bankroll: int
+    seat: f.AtSeat
+    outcome: Annotated[
+        RunOutcome,
+        means("`won`: the goal was reached. `lost`: no bet is legal any more. `left`: given up."),
+    ]
+    bankroll: Annotated[
+        int, means("All its chips, which go back to where the stake came from.", minimum=0)
+    ]
 
 
 class ComputerSeated(Struct, frozen=True, gc=False):
-    """The player who has just sat down is a computer of this level. It leaves after the round with
-    the number `last_round`; `buy_in` is what it brings again when its stack allows no bet."""
+    """The player who has just sat down is a computer."""
 
-    seat: int
-    level: Level
-    buy_in: int
-    last_round: int
+    seat: f.AtSeat
+    level: Annotated[Level, means("How well it plays.")]
+    buy_in: Annotated[
+        int, means("What it brings again when its stack allows no bet, in chips.", minimum=1)
+    ]
+    last_round: Annotated[int, means("After the round of this number it leaves.", minimum=1)]
 
 
 class ChipsBoughtIn(Struct, frozen=True, gc=False):
-    seat: int
-    amount: int
+    """A player brought more chips to the seat."""
+
+    seat: f.AtSeat
+    amount: f.Amount
 
 
 class ChipsCashedOut(Struct, frozen=True, gc=False):
-    seat: int
-    amount: int
+    """A player took chips from the seat, and stays."""
+
+    seat: f.AtSeat
+    amount: f.Amount
 
 
 class PlayerLeaving(Struct, frozen=True, gc=False):
     """The player goes as soon as the live hands are settled; they stand by themselves."""
 
-    seat: int
+    seat: f.AtSeat
 
 
 class PlayerLeft(Struct, frozen=True, gc=False):
-    seat: int
-    player: str
-    cash_out: int
+    """The seat is free again."""
+
+    seat: f.AtSeat
+    player: f.Player
+    cash_out: f.CashOut
 
 
 class BetPlaced(Struct, frozen=True, gc=False):
-    seat: int
-    amount: int
-    client_seed: str | None = None
+    """A seat staked chips on the next round."""
+
+    seat: f.AtSeat
+    amount: f.Amount
+    client_seed: Annotated[
+        f.SeedOfABet | None,
+        means("The player's own share in the order of the shoe; null when there is none."),
+    ] = None
 
 
 class BetWithdrawn(Struct, frozen=True, gc=False):
-    seat: int
-    amount: int
+    """A bet, and its client seed, were taken back before the deal."""
+
+    seat: f.AtSeat
+    amount: Annotated[int, means("All of the bet, in chips.", minimum=1)]
 
 
 class SeatSatOut(Struct, frozen=True, gc=False):
-    seat: int
+    """A seat watches the next round without a bet."""
+
+    seat: f.AtSeat
 
 
 class RoundOpened(Struct, frozen=True, gc=False):
     """Bets are closed. The order of the shoe follows from the seed that was committed to before
-    the first of them, and from the `client_seeds`, in seat order."""
+    the first of them, and from the client seeds."""
 
-    number: int
-    shoe: str
-    commitment: str
-    client_seeds: tuple[str, ...]
+    number: f.RoundNumber
+    shoe: Annotated[str, means("The algorithm that gives the order of the cards.", const=ALGORITHM)]
+    commitment: f.Commitment
+    client_seeds: Annotated[
+        tuple[f.SeedOfABet, ...],
+        means("Those of the bets that lie, in seat order; seats without one are skipped."),
+    ]
 
 
 class HandsDealt(Struct, frozen=True, gc=False):
-    """Two cards to each betting seat, in seat order, and the upcard. The hole card lies face down.
+    """Two cards to each betting seat, and the upcard. The hole card lies face down.
 
     The order from the shoe: one card a seat, the upcard, a second card a seat, the hole card.
     """
 
-    hands: tuple[tuple[int, Card, Card], ...]
-    upcard: Card
+    hands: Annotated[tuple[f.SeatCards, ...], means("In seat order.", minItems=1)]
+    upcard: Annotated[f.ACard, means("The dealer's open card.")]
 
 
 class InsuranceOffered(Struct, frozen=True, gc=False):
-    seats: tuple[int, ...]
+    """The upcard is an ace: these seats may insure, and the round waits for their answers."""
+
+    seats: f.Seats
 
 
 class InsuranceBought(Struct, frozen=True, gc=False):
-    seat: int
-    stake: int
+    """A seat staked half of its bet, rounded down, on a dealer's natural."""
+
+    seat: f.AtSeat
+    stake: f.Stake
 
 
 class InsuranceDeclined(Struct, frozen=True, gc=False):
-    seat: int
+    """A seat plays on without insurance."""
+
+    seat: f.AtSeat
 
 
 class InsuranceSettled(Struct, frozen=True, gc=False):
-    seat: int
-    stake: int
-    payout: int
+    """Insurance pays 2:1 when the dealer has a natural, else it is lost."""
+
+    seat: f.AtSeat
+    stake: f.Stake
+    payout: f.Payout
 
 
 class DealerPeeked(Struct, frozen=True, gc=False):
-    natural: bool
+    """The dealer looked at the card that lies face down."""
+
+    natural: Annotated[bool, means("Whether upcard and hole card are a natural.")]
 
 
 class CardDealt(Struct, frozen=True, gc=False):
-    seat: int
-    hand: int
-    card: Card
+    """A hand got the next card of the shoe."""
+
+    seat: f.AtSeat
+    hand: f.OfHand
+    card: f.ACard
 
 
 class HandStood(Struct, frozen=True, gc=False):
-    seat: int
-    hand: int
+    """A hand is closed, and waits for the dealer."""
+
+    seat: f.AtSeat
+    hand: f.OfHand
 
 
 class HandDoubled(Struct, frozen=True, gc=False):
-    """`stake` is what was added."""
+    """A hand has twice the stake; it gets one card more and stands."""
 
-    seat: int
-    hand: int
-    stake: int
+    seat: f.AtSeat
+    hand: f.OfHand
+    stake: Annotated[int, means("What was added to the stake, in chips.", minimum=1)]
 
 
 class HandSplit(Struct, frozen=True, gc=False):
-    """The second card moves to a new hand right after this one, with a `stake` of its own."""
+    """The second card moved to a new hand right after this one; later hands count one more."""
 
-    seat: int
-    hand: int
-    stake: int
+    seat: f.AtSeat
+    hand: f.OfHand
+    stake: Annotated[int, means("The stake of the new hand, in chips.", minimum=1)]
 
 
 class HandSettled(Struct, frozen=True, gc=False):
-    """`stake` was at risk, `payout` is all that came back."""
+    """A hand is over."""
 
-    seat: int
-    hand: int
-    outcome: Outcome
-    stake: int
-    payout: int
+    seat: f.AtSeat
+    hand: f.OfHand
+    outcome: Annotated[Outcome, means("How it fared against the dealer, or without.")]
+    stake: f.Stake
+    payout: f.Payout
 
 
 class ModifierApplied(Struct, frozen=True, gc=False):
-    """From now on hands are counted by it too. `seat` is whose item did it; none: the platform."""
+    """From now on the hands of the round are counted by it too."""
 
-    modifier: Modifier
-    seat: int | None = None
+    modifier: Annotated[Modifier, means("What changes in how hands are counted.")]
+    seat: Annotated[
+        f.AtSeat | None, means("Whose item did it; null: the platform's modifier of the round.")
+    ] = None
 
 
 class ItemBought(Struct, frozen=True, gc=False):
-    seat: int
-    item: str
-    price: int
+    """A seat bought an item of the shop, and keeps it until it is used, or lost with the seat."""
+
+    seat: f.AtSeat
+    item: f.ItemName
+    price: Annotated[int, means("In chips, to the bank.", minimum=1)]
 
 
 class ItemUsed(Struct, frozen=True, gc=False):
-    """What it did is told by the event after this."""
+    """A seat used an item. What it did is told by the event after this."""
 
-    seat: int
-    hand: int
-    item: str
+    seat: f.AtSeat
+    hand: f.OfHand
+    item: f.ItemName
 
 
 class CardRedrawn(Struct, frozen=True, gc=False):
-    """`card` takes the place of the last card of the hand."""
+    """The next card of the shoe took the place of the last card of the hand."""
 
-    seat: int
-    hand: int
-    card: Card
+    seat: f.AtSeat
+    hand: f.OfHand
+    card: f.ACard
 
 
 class HandShielded(Struct, frozen=True, gc=False):
     """A bust of this hand will be a push."""
 
-    seat: int
-    hand: int
+    seat: f.AtSeat
+    hand: f.OfHand
 
 
 class HoleCardRevealed(Struct, frozen=True, gc=False):
-    card: Card
+    """The dealer turned over the card that lay face down."""
+
+    card: f.ACard
 
 
 class DealerDrew(Struct, frozen=True, gc=False):
-    cards: Cards
+    """The dealer drew to 17, because a hand needs it."""
+
+    cards: Annotated[tuple[f.ACard, ...], means("In the order of the shoe.", minItems=1)]
 
 
 class SeedRevealed(Struct, frozen=True, gc=False):
-    """The round is over. `seed` in hex opens the commitment; `drawn` cards left the shoe. `next`
-    is the seed of the round after, committed to before anybody can bet on it."""
+    """The round is over, and its cards can be checked."""
 
-    number: int
-    seed: str
-    drawn: int
-    next: SealedSeed
+    number: f.RoundNumber
+    seed: f.RevealedSeed
+    drawn: Annotated[
+        int, means("The cards that left the shoe, the hole card with them.", minimum=4)
+    ]
+    next: Annotated[
+        SealedSeed,
+        means("The seed of the round after, committed to before anybody can bet on it."),
+    ]
 
 
 class RulesetRegistered(Struct, frozen=True, gc=False):
     """The house has a game of its own, or a further version of it. Told in the game's stream."""
 
-    ruleset: Ruleset
-    ruleset_sha256: str
+    ruleset: Annotated[Ruleset, means("The game, whole.")]
+    ruleset_sha256: f.Fingerprint
 
 
 HandEvent: TypeAlias = CardDealt | HandStood | HandSettled | HandDoubled | HandSplit

@@ -21,7 +21,7 @@ class _Effect(Struct, frozen=True, gc=False, tag_field="type", forbid_unknown_fi
 class Modify(_Effect, frozen=True, gc=False, tag="modify"):
     """A modifier for the rest of this round."""
 
-    modifier: Modifier
+    modifier: Annotated[Modifier, Meta(description="What changes in how hands are counted.")]
 
 
 class Redraw(_Effect, frozen=True, gc=False, tag="redraw"):
@@ -39,8 +39,8 @@ class Item(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What can be bought before betting and used on one's turn, once."""
 
     name: Id
-    price: Chips
-    effect: Effect
+    price: Annotated[Chips, Meta(description="What it costs, in chips.")]
+    effect: Annotated[Effect, Meta(description="What it does.")]
 
 
 Catalogue: TypeAlias = Annotated[tuple[Item, ...], Meta(max_length=MOST_ITEMS)]

@@ -38,7 +38,7 @@ class TotalFrom(_Tagged, frozen=True, gc=False, tag="total"):
 class Holds(_Tagged, frozen=True, gc=False, tag="holds"):
     """The hand has a card of this rank."""
 
-    rank: Rank
+    rank: Annotated[Rank, Meta(description="The rank that is printed on the card.")]
 
 
 class Pair(_Tagged, frozen=True, gc=False, tag="pair"):
@@ -51,7 +51,7 @@ Condition: TypeAlias = TotalFrom | Holds | Pair
 class RankValue(_Tagged, frozen=True, gc=False, tag="rank_value"):
     """Every card of a rank counts something else, for players and dealer alike."""
 
-    rank: RankButAce
+    rank: Annotated[RankButAce, Meta(description="The rank that is printed on the card.")]
     value: Value
 
 
@@ -70,7 +70,7 @@ class BustLimit(_Tagged, frozen=True, gc=False, tag="bust_limit"):
 class InstantBust(_Tagged, frozen=True, gc=False, tag="instant_bust"):
     """A player's starting hand that meets the condition busts at once."""
 
-    condition: Condition
+    condition: Annotated[Condition, Meta(description="What the starting hand has to be.")]
 
 
 class ReverseBust(_Tagged, frozen=True, gc=False, tag="reverse_bust"):

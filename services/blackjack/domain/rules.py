@@ -17,17 +17,20 @@ from services.blackjack.domain.modifiers import (
 )
 from services.blackjack.domain.rejections import RulesetNonsense
 from shared.kernel.chips import MOST_CHIPS, Chips, half
+from shared.kernel.described import means
+from shared.kernel.ids import ID_PATTERN
 
 
 class BetLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """Which opening bets a seat may place: `min`, `min + step`, … up to the most."""
 
-    min: Chips
-    step: Chips = 1
-    max: Chips | None = None
-    """The most, in chips."""
-    half_of_stack: bool = False
-    """Whether the most is (also) half of the player's stack, rounded down."""
+    min: Annotated[Chips, Meta(description="The least, in chips.")]
+    step: Annotated[Chips, Meta(description="From one bet to the next larger one, in chips.")] = 1
+    max: Annotated[Chips | None, Meta(description="The most, in chips; null: the stack.")] = None
+    half_of_stack: Annotated[
+        bool,
+        Meta(description="Whether the most is (also) half of the player's stack, rounded down."),
+    ] = False
 
 
 Level: TypeAlias = Literal["easy", "normal", "hard"]
@@ -37,15 +40,17 @@ Seconds = Annotated[int, Meta(ge=1, le=3600)]
 
 
 class Clocks(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a table waits, in seconds; null for ever.
+    """How long a table waits, in seconds; null for ever."""
 
-    `betting` from the first bet until the deal, `insurance` until the open offers are declined,
-    `action` until a hand stands by time-out.
-    """
-
-    betting_seconds: Seconds | None = None
-    insurance_seconds: Seconds | None = None
-    action_seconds: Seconds | None = None
+    betting_seconds: Annotated[
+        Seconds | None, Meta(description="From the first bet until the deal.")
+    ] = None
+    insurance_seconds: Annotated[
+        Seconds | None, Meta(description="Until the open offers are declined.")
+    ] = None
+    action_seconds: Annotated[
+        Seconds | None, Meta(description="Until a hand stands by time-out.")
+    ] = None
 
 
 class Runs(Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,14 +60,22 @@ class Runs(Struct, frozen=True, forbid_unknown_fields=True):
     `goal_multiple` times as many. Without them a run has `granted_stake` and `granted_goal`.
     """
 
-    min_stake: Chips
-    max_stake: Chips
-    goal_multiple: Annotated[int, Meta(ge=2, le=1000)]
-    granted_stake: Chips
-    granted_goal: Chips
+    min_stake: Annotated[Chips, Meta(description="The least from the vault.")]
+    max_stake: Annotated[Chips, Meta(description="The most from the vault.")]
+    goal_multiple: Annotated[
+        int, Meta(ge=2, le=1000, description="How many times the stake the goal is.")
+    ]
+    granted_stake: Annotated[Chips, Meta(description="The chips of a granted run.")]
+    granted_goal: Annotated[Chips, Meta(description="The goal of a granted run.")]
 
 
-Environment: TypeAlias = Annotated[tuple[Modifier, ...], Meta(max_length=MOST_MODIFIERS)]
+Environment: TypeAlias = Annotated[
+    tuple[Modifier, ...],
+    Meta(
+        max_length=MOST_MODIFIERS,
+        description="Modifiers of every round, in effect once naturals are dealt with.",
+    ),
+]
 
 
 class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,42 +85,76 @@ class Ruleset(Struct, frozen=True, kw_only=True, omit_defaults=True):
     leaves older rules and their fingerprints as they were.
     """
 
-    name: str
-    title: str
-    version: str
-    seats: Annotated[int, Meta(ge=1, le=7)]
-    decks: Annotated[int, Meta(ge=1, le=8)]
-    bet: BetLimits
-    clock: Clocks
-    bankroll: Literal["vault", "session"]
-    """`vault`: chips come from the player's vault and go back to it. `session`: play chips granted
-    for the session; they can be neither withdrawn nor transferred."""
-    deals: Literal["host", "server"]
-    """`host`: on the host's word only. `server`: as soon as every seat has bet or sits out, so that
-    at a single seat the bet itself deals."""
-    peek: Literal["never", "ace_or_ten", "always"]
-    insurance: Literal["none", "on_turn", "before_play"]
-    naturals_settle: Literal["before_play", "at_resolution"]
-    natural_rounds_down: bool
-    """A natural pays 3:2. False: exact, so the bet's step must be even."""
-    double_after_split: bool
-    split: Literal["none", "same_rank", "same_value"]
-    hands_per_seat: Annotated[int, Meta(ge=1, le=4)]
-    surrender: bool
-    hit_on_21: bool
-    """False: a hand of 21 stands by itself."""
-    house_edge: str
-    """As published."""
-    run: Runs | None = None
-    """How the game is played in runs; null when players buy in."""
-    modifiers: bool = False
-    """Whether the platform may apply a modifier a round, before the first decision."""
+    name: Annotated[str, means("By which it is asked for.", pattern=ID_PATTERN)]
+    title: Annotated[str, means("As players read it.")]
+    version: Annotated[str, means("Three numbers: these rules, and no other, have it.")]
+    seats: Annotated[int, Meta(ge=1, le=7, description="How many players there is room for.")]
+    decks: Annotated[int, Meta(ge=1, le=8, description="How many packs of 52 make a shoe.")]
+    bet: Annotated[BetLimits, Meta(description="Which opening bets a seat may place.")]
+    clock: Annotated[Clocks, Meta(description="How long a table waits.")]
+    bankroll: Annotated[
+        Literal["vault", "session"],
+        Meta(
+            description="`vault`: chips come from the player's vault and go back to it. "
+            "`session`: play chips granted for the session; they can be neither withdrawn nor "
+            "transferred."
+        ),
+    ]
+    deals: Annotated[
+        Literal["host", "server"],
+        Meta(
+            description="`host`: on the host's word only. `server`: as soon as every seat has bet "
+            "or sits out, so that at a single seat the bet itself deals."
+        ),
+    ]
+    peek: Annotated[
+        Literal["never", "ace_or_ten", "always"],
+        Meta(description="Under which upcards the dealer looks at the hole card before play."),
+    ]
+    insurance: Annotated[
+        Literal["none", "on_turn", "before_play"],
+        Meta(description="When insurance may be bought against an ace."),
+    ]
+    naturals_settle: Annotated[
+        Literal["before_play", "at_resolution"],
+        Meta(description="When naturals are paid: before any decision, or with all other hands."),
+    ]
+    natural_rounds_down: Annotated[
+        bool,
+        Meta(description="A natural pays 3:2. False: exact, so the bet's step must be even."),
+    ]
+    double_after_split: Annotated[bool, Meta(description="Whether split hands may be doubled.")]
+    split: Annotated[
+        Literal["none", "same_rank", "same_value"],
+        Meta(description="Which two cards are a pair."),
+    ]
+    hands_per_seat: Annotated[
+        int, Meta(ge=1, le=4, description="How many hands splitting may make.")
+    ]
+    surrender: Annotated[
+        bool, Meta(description="Whether a hand may be given up for half of its stake.")
+    ]
+    hit_on_21: Annotated[bool, Meta(description="False: a hand of 21 stands by itself.")]
+    house_edge: Annotated[str, Meta(description="As published.")]
+    run: Annotated[
+        Runs | None,
+        Meta(description="How the game is played in runs; null when players buy in."),
+    ] = None
+    modifiers: Annotated[
+        bool,
+        Meta(
+            description="Whether the platform may apply a modifier a round, before the first "
+            "decision."
+        ),
+    ] = False
     environment: Environment = ()
-    """Modifiers of every round, in effect once naturals are dealt with."""
-    items: Catalogue = ()
-    """What the shop sells; nothing: there is none."""
-    computers: tuple[Level, ...] = ()
-    """The computer players that may take a seat; left away when there are none."""
+    items: Annotated[
+        Catalogue, Meta(description="What the shop sells; nothing: there is none.")
+    ] = ()
+    computers: Annotated[
+        tuple[Level, ...],
+        Meta(description="The computer players that may take a seat."),
+    ] = ()
 
     def peeks_at(self, upcard: Card) -> bool:
         """Whether the dealer looks at the hole card under this upcard before play."""

@@ -1,4 +1,4 @@
-"""`croupier.shoe.v1`: the order of the cards from a committed seed. See shoe.md.
+"""`croupier.shoe.v1`: the order of the cards from a committed seed. See FORMAT.md.
 
 The commitment is SHA-256 of the seed, the order is HMAC-SHA256 under the seed, so the commitment
 says nothing about the order.
@@ -7,21 +7,23 @@ says nothing about the order.
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from hmac import digest
-from typing import Final, Protocol
+from typing import Annotated, Final, Protocol
 
 from msgspec import Struct
 
 from services.blackjack.domain.cards import DECK, Card
+from services.blackjack.domain.fields import Commitment
+from shared.kernel.described import means
 
 ALGORITHM: Final = "croupier.shoe.v1"
 
 
 class SealedSeed(Struct, frozen=True):
-    """A seed as the log may hold it: its commitment in hex, and itself encrypted in base64."""
+    """A seed as the log may hold it: committed to in the open, and itself encrypted."""
 
-    commitment: str
-    key_id: str
-    box: str
+    commitment: Commitment
+    key_id: Annotated[str, means("Which of the house's keys encrypts it.")]
+    box: Annotated[str, means("The seed, encrypted for the house alone, in base64.")]
 
 
 class Seed(Protocol):
