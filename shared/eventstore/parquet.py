@@ -16,11 +16,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from shared.eventstore.exports import File, Part, Row, Rows, Unread, described, shard_of
+from shared.eventstore.exports import (
+    SHARDS,
+    File,
+    Part,
+    Row,
+    Rows,
+    Unread,
+    described,
+    shard_of,
+)
 from shared.eventstore.files import settle
 from shared.eventstore.store import Recorded
 
-SHARDS: Final = 16
 _ROWS_A_GROUP: Final = 10_000
 _ROWS_HELD: Final = 1_000
 

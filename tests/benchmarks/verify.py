@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+from services.audit.application.engines import local
 from services.audit.application.offline import verify_export
 from services.blackjack.domain import commands as c
 from shared.eventstore.chain import GENESIS
@@ -113,7 +114,7 @@ def timed(way: Callable[[], object], events: int) -> Run:
 
 
 def judge(directory: Path, hashes_alone: bool = False) -> None:
-    report = verify_export(directory, processes=PROCESSES, hashes_alone=hashes_alone)
+    report = verify_export(directory, engine=local(PROCESSES), hashes_alone=hashes_alone)
     assert report.holds, report.faults[:3]
 
 
