@@ -45,6 +45,7 @@ SAYS_NOTHING = {
     ("event_log", "recorded_at"): "nobody can say whether it is true: the command's time is sealed",
     ("deadline", "claimed_until"): "for how long a worker has taken it on; it is taken on again",
     ("snapshot", "house"): "one that is gone spares no time, and changes nothing",
+    ("snapshot", "format"): "one of another format is of another release, and never read",
 }
 FOLLOWS_NOT = {
     "alembic_version": "which migrations have run",

@@ -38,6 +38,8 @@ class Kept(Struct, frozen=True):
     kind: Kind
     columns: tuple[str, ...]
     query: LiteralString
+    words: tuple[Any, ...] = ()
+    """What the query is told besides the house."""
 
     def parted(self, due: Rows, found: Rows, at: Callable[[Any], int]) -> Iterator[Fault]:
         """Where the rows are not those that are due; `at` is the position that a row is of."""
@@ -78,8 +80,10 @@ OUTCOMES: Final = Kept(
 )
 SNAPSHOTS: Final = Kept(
     "snapshot", "play", ("position", "state"),
-    "SELECT position, stream, format, version, position, state FROM snapshot "
-    "WHERE house = %s ORDER BY position, stream, format, version",
+    # Those of other formats are of other releases, and never read.
+    "SELECT position, stream, format, version, position, state FROM snapshot WHERE house = %s "
+    "AND format = ANY (%s) ORDER BY position, stream, format, version",
+    ([decider.format for decider in _DECIDERS.values()],),
 )  # fmt: skip
 ACCOUNTS: Final = Kept(
     "account", "chips", ("balance", "floor"),
@@ -145,7 +149,9 @@ class Derived:
 
     def _all(self, kept: Kept) -> Rows:
         with self._owner.cursor(binary=True) as cursor:
-            return {row[0]: row[1:] for row in cursor.execute(kept.query, (self._house,))}
+            return {
+                row[0]: row[1:] for row in cursor.execute(kept.query, (self._house, *kept.words))
+            }
 
     def _entries_due(self, command: Sequence[Recorded]) -> Iterator[tuple[Hashable, Row]]:
         for record in command:
@@ -213,7 +219,7 @@ class _Beside:
         self.kept = kept
         cursor = owner.cursor(f"beside {kept.name}", binary=True)
         cursor.itersize = _ROWS_A_READ
-        self._rows = iter(cursor.execute(kept.query, (house,)))
+        self._rows = iter(cursor.execute(kept.query, (house, *kept.words)))
         self._next = next(self._rows, None)
 
     def up_to(self, position: int, width: int) -> dict[Hashable, Row]:
