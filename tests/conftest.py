@@ -53,6 +53,13 @@ class Cluster:
         self._execute(f"CREATE DATABASE {name} TEMPLATE {self._template}")
         return Database(self._url(name), self._url(name, f"{self._role}:{self._password}"))
 
+    def copy(self, database: Database) -> Database:
+        """A copy of a database that nobody is connected to."""
+        name = f"{self._template}_{secrets.token_hex(6)}"
+        of = urlsplit(database.owner_url).path.removeprefix("/")
+        self._execute(f"CREATE DATABASE {name} TEMPLATE {of}")
+        return Database(self._url(name), self._url(name, f"{self._role}:{self._password}"))
+
     def drop(self, database: Database) -> None:
         name = urlsplit(database.owner_url).path.removeprefix("/")
         self._execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -9,6 +9,7 @@ from rich.console import Console
 from typer import Typer
 
 from services.cli import (
+    checking,
     database,
     demo,
     exporting,
@@ -40,6 +41,7 @@ app.command()(database.migrate)
 app.command()(rebuilding.rebuild)
 app.command()(exporting.export)
 app.command()(verifying.verify)
+app.command()(checking.check)
 app.command()(replaying.replay)
 app.command()(demo.demo)
 app.command()(odds.odds)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from typer import Argument, BadParameter, Option
 
-from services.audit.application.offline import rows
+from services.audit.application.pieces import rows
 from services.audit.domain.lines import Line, event_of, head_of
 from services.blackjack.application.reading import table_stream
 from services.blackjack.domain.evolve import evolve
@@ -92,7 +92,7 @@ async def _recorded(house: str, stream: str) -> AsyncGenerator[Line, None]:
 async def _exported(directory: Path, stream: str) -> AsyncGenerator[Line, None]:
     manifest = read_manifest(directory)
     for part in manifest.parts:
-        for row in rows(directory, manifest, part):
+        for row in rows(directory, manifest.form, part):
             if isinstance(row, Unread):
                 raise CannotRead(f"The export is broken at position {row.position}: {row.why}.")
             if row.stream == stream:

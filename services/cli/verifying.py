@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,7 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, BadParameter, Exit, Option
 
-from services.audit.application.offline import verify_export
+from services.audit.application.engines import Started, local
+from services.audit.application.offline import events_to_read, verify_export
 from services.audit.domain.bundle import Bundle, judge
 from services.audit.domain.verify import Report
 from shared.eventstore.exports import CannotRead, Manifest, read_manifest
@@ -33,6 +35,9 @@ SealFiles = Annotated[
 KeyFile = Annotated[
     Path | None, Option(help="Public keys that you believe, one a line.", dir_okay=False)
 ]
+Scheduler = Annotated[
+    str, Option(metavar="tcp://HOST:PORT", help="Check on the workers of this Dask scheduler.")
+]
 
 
 def verify(
@@ -41,6 +46,7 @@ def verify(
         bool, Option("--hashes", help="Check the hashes alone, not the play and the chips.")
     ] = False,
     processes: Annotated[int, Option(min=0, max=256, help="0: as many as there are cores.")] = 0,
+    dask: Scheduler = "",
     seal: SealFiles = None,
     public_key: KeyFile = None,
     json: Annotated[bool, Option("--json", help="Report as JSON, for machines.")] = False,
@@ -57,13 +63,12 @@ def verify(
             raise Exit(_bundle(export, public_key))
         manifest = read_manifest(export)
         seals = _seals(seal or [], public_key, manifest.house)
-        total = manifest.events * (1 if hashes else processes or _cores())
         columns = TextColumn("verify"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task("", total=total)
+            task = bar.add_task("", total=events_to_read(manifest, hashes))
             report = verify_export(
                 export,
-                processes=processes or _cores(),
+                engine=_cluster(dask) if dask else local(processes or _cores()),
                 hashes_alone=hashes,
                 seals=seals,
                 progress=lambda events: bar.advance(task, events),
@@ -147,6 +152,14 @@ def _told(report: Report, manifest: Manifest, seals: Sequence[Checkpoint]) -> st
             "outside can tell."
         )
     return "\n".join(lines)
+
+
+def _cluster(address: str) -> Started:
+    try:
+        from services.audit.application.on_dask import cluster
+    except ImportError:
+        raise CannotRead("To check on Dask, install it: croupier[parquet,dask].") from None
+    return partial(cluster, address)
 
 
 def _cores() -> int:

@@ -143,9 +143,14 @@ def remaining(owner: Owner, house: str, position: int, chain: str) -> Iterator[R
     Raises ChainBroken.
     """
     at, end = position, bytes.fromhex(chain)
-    for record in _read(owner, "event_log", house, position):
+    for record in present(owner, house, position):
         at, end = verify_chain((record,), at, end)
         yield record
+
+
+def present(owner: Owner, house: str, after: int) -> Iterator[Recorded]:
+    """What the log has after a position, as it is."""
+    return _read(owner, "event_log", house, after)
 
 
 def stateless(owner: Owner, partition: Partition, house: str, prefix: str) -> list[tuple[str, int]]:

@@ -22,6 +22,7 @@ from shared.eventstore.store import Recorded
 FORMAT: Final = "croupier.export.v1"
 MANIFEST: Final = "manifest.json"
 EVENTS_A_PART: Final = 100_000
+SHARDS: Final = 16
 
 Form: TypeAlias = Literal["jsonl", "jsonl.gz", "jsonl.zst", "parquet"]
 

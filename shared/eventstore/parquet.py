@@ -16,11 +16,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from shared.eventstore.exports import File, Part, Row, Rows, Unread, described, shard_of
+from shared.eventstore.exports import (
+    SHARDS,
+    CannotExport,
+    File,
+    Part,
+    Row,
+    Rows,
+    Unread,
+    described,
+    shard_of,
+)
 from shared.eventstore.files import settle
 from shared.eventstore.store import Recorded
 
-SHARDS: Final = 16
 _ROWS_A_GROUP: Final = 10_000
 _ROWS_HELD: Final = 1_000
 
@@ -64,11 +73,17 @@ class ParquetWriter:
         if row.command_id != self._command:
             self._command, self._shard = row.command_id, shard_of(row.stream, SHARDS)
         held = self._held[self._shard]
+        try:
+            time, envelope = _time.decode(row.envelope).time, row.envelope.decode()
+        except ValueError as error:
+            raise CannotExport(
+                f"The envelope at position {row.position:,} is none ({error}), and has no place in "
+                "Parquet. Take the log out as JSON Lines, and let `croupier verify` judge it."
+            ) from None
         held.append(
             (
                 *(row.position, row.stream, row.version, row.type, row.schema_version),
-                *(row.command_id, _time.decode(row.envelope).time, row.envelope.decode()),
-                *(row.leaf, row.chain),
+                *(row.command_id, time, envelope, row.leaf, row.chain),
             )
         )
         self._events[self._shard] += 1

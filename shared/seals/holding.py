@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from shared.seals.merkle import Tree
+from shared.seals.merkle import Span
 from shared.seals.notes import BadNote, Checkpoint, Note, PublicKey
 
 _LONGEST_FILE: Final = 64 * 1024
@@ -45,11 +45,16 @@ def public_keys(text: bytes) -> list[PublicKey]:
 
 
 class Holding:
-    """Takes up the leaves of a log from its first event on, and compares at every seal."""
+    """Takes up the leaves of a log from its first event on, and compares at every seal.
+
+    They come one by one, or as spans that end where a seal does at the latest.
+    """
 
     def __init__(self, seals: Iterable[Checkpoint]) -> None:
-        self._seals = sorted(seals, key=lambda seal: seal.size)
-        self._tree = Tree()
+        self._seals = sorted((seal for seal in seals if seal.size), key=lambda seal: seal.size)
+        self._tree: Span | None = Span()
+        """The tree so far; none any more when leaves are missing in it."""
+        self._size = 0
         self._next = 0
         self._agreed = 0
         self._found: list[Disagreement] = []
@@ -61,11 +66,19 @@ class Holding:
 
     def read(self, leaf: bytes) -> None:
         """The leaf of the next event."""
-        if not self.waits:
-            return
-        self._tree.append(leaf)
-        self._tree.grown.clear()
-        while self.waits and self._seals[self._next].size == self._tree.size:
+        if self.waits:
+            span = Span(self._size)
+            span.append(leaf)
+            self.join(span)
+
+    def join(self, span: Span) -> None:
+        """The leaves that come next."""
+        if span.start != self._size:
+            self._tree = None
+        if self._tree is not None:
+            self._tree.extend(span)
+        self._size = span.end
+        while self.waits and self._seals[self._next].size <= self._size:
             self._compare(self._seals[self._next])
             self._next += 1
 
@@ -73,14 +86,32 @@ class Holding:
         """The log ends here. What is wrong by the seals, the smallest first."""
         yield from self._found
         for seal in self._seals[self._next :]:
-            if seal.size:
-                what = f"The log ends at {self._tree.size}, but was sealed up to {seal.size}."
-                yield Disagreement(self._tree.size + 1, what)
+            what = f"The log ends at {self._size}, but was sealed up to {seal.size}."
+            yield Disagreement(self._size + 1, what)
 
     def _compare(self, seal: Checkpoint) -> None:
-        if self._tree.root() == seal.root:
+        tree = self._tree
+        if tree is not None and tree.end == seal.size and tree.root() == seal.root:
             self._agreed = seal.size
             return
         since = f"somewhere from {self._agreed + 1} on" if self._agreed else "somewhere"
         what = f"The log up to {seal.size} is not the one that was sealed: it was changed {since}."
         self._found.append(Disagreement(seal.size, what))
+
+
+class Spans:
+    """The leaves of a stretch of a log, cut where seals end, for somebody else to hold.
+
+    `start` leaves are before it; `sizes` are those of the seals.
+    """
+
+    def __init__(self, start: int, sizes: Iterable[int]) -> None:
+        self._sizes = frozenset(sizes)
+        self.found = [Span(start)] if self._sizes else []
+
+    def read(self, leaf: bytes) -> None:
+        """The leaf of the next event."""
+        if self.found:
+            self.found[-1].append(leaf)
+            if self.found[-1].end in self._sizes:
+                self.found.append(Span(self.found[-1].end))

@@ -78,6 +78,40 @@ class Tree:
         return root_of((0, self.size), tiles)
 
 
+class Span:
+    """The leaves of a tree from one on, numbered from 0, whatever is before them: the hashes of the
+    complete subtrees side by side, at most two of each size. What follows it can be added."""
+
+    def __init__(self, start: int = 0) -> None:
+        self.start = self.end = start
+        self._subtrees: list[tuple[int, bytes]] = []
+
+    def append(self, leaf: bytes) -> None:
+        """One more leaf."""
+        self._add(0, leaf)
+
+    def extend(self, after: "Span") -> None:
+        """The leaves of a span that starts where this one ends."""
+        assert after.start == self.end, "spans are side by side"
+        for power, subtree in after._subtrees:
+            self._add(power, subtree)
+
+    def root(self) -> bytes:
+        """The hash of the tree that starts with the span and ends with it."""
+        assert self.start == 0, "a tree has all of its leaves"
+        hashes = [subtree for _, subtree in reversed(self._subtrees)]
+        return reduce(lambda right, left: parent(left, right), hashes) if hashes else EMPTY
+
+    def _add(self, power: int, subtree: bytes) -> None:
+        """A complete subtree over so many leaves as 2 to that power has."""
+        number = self.end >> power
+        self.end += 1 << power
+        while number & 1 and self._subtrees and self._subtrees[-1][0] == power:
+            subtree = parent(self._subtrees.pop()[1], subtree)
+            power, number = power + 1, number >> 1
+        self._subtrees.append((power, subtree))
+
+
 def edge_of(size: int) -> list[Place]:
     """Where the last tile of each level is or, when that is full, the next one will be."""
     levels = (size.bit_length() + DEPTH - 1) // DEPTH

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from services.audit.application.engines import local
 from services.audit.application.offline import verify_export
 from services.audit.domain.verify import Report
 from shared.eventstore.exports import (
@@ -60,7 +61,7 @@ def take(
 
 
 def judged(directory: Path, processes: int = 1) -> Report:
-    return verify_export(directory, processes=processes)
+    return verify_export(directory, engine=local(processes))
 
 
 def made_to_fit(directory: Path) -> None:

@@ -1,18 +1,29 @@
 """A log taken out into files: whole or in part, gone on with, and judged from the files alone."""
 
 import json
+import os
 from pathlib import Path
+from signal import SIGKILL
 
 import duckdb
 import polars
 import pytest
 from typer.testing import CliRunner, Result
 
+from services.audit.application.engines import local
+from services.audit.application.pieces import to_hash
 from services.audit.domain.faults import Fault
 from services.cli import app
 from shared.eventstore import exports
-from shared.eventstore.exports import CannotExport, Form, Scope, read_manifest, write_manifest
-from shared.eventstore.parquet import SHARDS
+from shared.eventstore.exports import (
+    SHARDS,
+    CannotExport,
+    CannotRead,
+    Form,
+    Scope,
+    read_manifest,
+    write_manifest,
+)
 from tests.audit.exported import judged, made_to_fit, rewritten, take
 from tests.audit.log import NOON, a_log
 
@@ -130,6 +141,20 @@ def test_an_export_of_something_else_is_left_alone(export: Path, tmp_path: Path)
     (tmp_path / "other" / "letter.txt").write_text("mine")
     with pytest.raises(CannotExport, match="not empty"):
         take(RECORDS, tmp_path / "other")
+
+
+def die(piece: object, tell: object) -> None:
+    os.kill(os.getpid(), SIGKILL)
+
+
+def test_a_process_that_dies_is_said(export: Path) -> None:
+    pieces = to_hash(export, read_manifest(export))
+
+    with (
+        local(2)(lambda events: None) as engine,
+        pytest.raises(CannotRead, match="A process that judged the export died"),
+    ):
+        list(engine.each(die, pieces))
 
 
 # What is told of exports that were tampered with.

@@ -4,7 +4,8 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
-from services.audit.domain.verify import Court, verify
+from services.audit.domain.court import Court
+from services.audit.domain.verify import verify
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.register import Proposal
 from services.blackjack.domain.rules import BetLimits, Clocks, Ruleset

@@ -9,9 +9,9 @@ from msgspec import Raw, json
 from msgspec.structs import replace
 
 from services.audit.application.feed import from_feed
-from services.audit.domain.faults import Fault
+from services.audit.domain.faults import MOST_FAULTS, Fault
 from services.audit.domain.lines import Unreadable
-from services.audit.domain.verify import MOST_FAULTS, Report, Verifier, verify
+from services.audit.domain.verify import Report, Verifier, verify
 from services.blackjack.domain import commands as c
 from services.blackjack.domain.shoe import commitment
 from shared.eventstore.jsonlines import FeedLine
@@ -386,7 +386,7 @@ def test_a_ruleset_with_another_hash():
 
 
 def test_a_report_names_so_many_faults_and_counts_the_rest(monkeypatch):
-    monkeypatch.setattr("services.audit.domain.verify.MOST_FAULTS", 100)
+    monkeypatch.setattr("services.audit.domain.faults.MOST_FAULTS", 100)
     report = verify(replace(record, leaf=b"") for record in RECORDS)
 
     assert MOST_FAULTS > len(report.faults) == 100

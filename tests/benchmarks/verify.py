@@ -1,7 +1,8 @@
 """An export judged: its hashes alone, and every command decided again.
 
 The reference is what anybody's auditor does at least: reading the same file, line by line, with
-json.loads, in one process. Memory is the most that any process of a whole judgement has ever held.
+json.loads, in one process. Memory is the most that any process of a whole judgement has ever held,
+the one that joins what the others found included.
 """
 
 import json
@@ -11,19 +12,21 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, sleep
 
+from services.audit.application.engines import local
 from services.audit.application.offline import verify_export
 from services.blackjack.domain import commands as c
 from shared.eventstore.chain import GENESIS
 from shared.eventstore.exports import FORMAT, Manifest, Scope, Taking, begun, read_manifest
 from shared.eventstore.jsonlines import LinesWriter, opened
 from tests.audit.log import Log
-from tests.benchmarks.measure import Meter, Run, in_turns, middle, ratio
+from tests.benchmarks.measure import Meter, Run, children, in_turns, middle, ratio
 from tests.benchmarks.report import Goal, Part, Row
 
 GROWTH_WANTED = 1.2
 PROCESSES = 2
+LOOK_AGAIN_SECONDS = 0.1
 TABLES_AT_ONCE = 20
 ROUNDS_A_TABLE = 500
 JSON, HASHES, ALL = "json.loads, one process", "hashes and chain", "every command decided again"
@@ -64,6 +67,19 @@ def compare(quick: bool) -> Part:
     ]
     name = f"verification of {count:,} events by {PROCESSES} processes"
     return Part(name, rows, goals, "events_per_second")
+
+
+def memory(quick: bool) -> Part:
+    """What the processes of a judgement hold, over ten and a hundred times the events."""
+    rows: list[Row] = []
+    for events in (10_000, 100_000) if quick else (100_000, 1_000_000, 10_000_000):
+        with TemporaryDirectory() as directory:
+            count = make(Path(directory), events)
+            rows.append({"side": f"{count:,} events", "mb": memory_mb(Path(directory))})
+    first, *_, last = (float(row["mb"] or 0) for row in rows)
+    name = f"memory at {rows[-1]['side']} ÷ at {rows[0]['side']}"
+    goals = [Goal(name, last / first, GROWTH_WANTED, at_most=True)]
+    return Part("memory of verification", rows, goals, "mb")
 
 
 def make(directory: Path, events: int) -> int:
@@ -113,7 +129,7 @@ def timed(way: Callable[[], object], events: int) -> Run:
 
 
 def judge(directory: Path, hashes_alone: bool = False) -> None:
-    report = verify_export(directory, processes=PROCESSES, hashes_alone=hashes_alone)
+    report = verify_export(directory, engine=local(PROCESSES), hashes_alone=hashes_alone)
     assert report.holds, report.faults[:3]
 
 
@@ -124,17 +140,33 @@ def read_with_json(directory: Path) -> None:
                 json.loads(line)
 
 
-MEASURED = """
-import resource, sys
+JUDGING = """
+import sys
 from pathlib import Path
 from tests.benchmarks.verify import judge
 if __name__ == "__main__":
     judge(Path(sys.argv[1]))
-    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
 def memory_mb(directory: Path) -> float:
-    """The most memory that a judging process held."""
-    words = (sys.executable, "-c", MEASURED, str(directory))
-    return int(subprocess.run(words, capture_output=True, check=True, text=True).stdout) / 1024
+    """The most memory that a process of a judgement held: those that judge, and who joins."""
+    most = 0
+    with subprocess.Popen((sys.executable, "-c", JUDGING, str(directory))) as judging:
+        while judging.poll() is None:
+            most = max([most, *map(peak_kb, (judging.pid, *children(judging.pid)))])
+            sleep(LOOK_AGAIN_SECONDS)
+    assert judging.returncode == 0
+    return most / 1024
+
+
+def peak_kb(pid: int) -> int:
+    """The most memory that a process has ever held since it runs its program; 0 when it ended.
+
+    Not `ru_maxrss`, in which whoever started it counts too.
+    """
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)

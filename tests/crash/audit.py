@@ -3,7 +3,9 @@
 from collections import Counter
 
 import msgspec
+import psycopg
 
+from services.audit.application.database import check
 from services.audit.application.feed import from_feed
 from services.audit.domain.verify import Report, verify
 from shared.eventstore.jsonlines import FeedLine
@@ -12,12 +14,15 @@ from tests.crash.load import Load
 
 
 def verified(house: House) -> Report:
-    """The whole log of a house: chain, ledger, rules, and each round's cards from its seed."""
+    """The whole log of a house: chain, ledger, rules, and each round's cards from its seed; and in
+    the database whatever is kept beside it."""
     lines = house.ask("GET", "/v1/events.jsonl").content.splitlines()
     decoder = msgspec.json.Decoder(FeedLine)
     report = verify(from_feed(decoder.decode(line)) for line in lines)
     assert report.faults == ()
     assert report.position == house.head()
+    with psycopg.connect(house.croupier.database.app_url, autocommit=True) as reader:
+        assert check(reader, house.name).faults == ()
     return report
 
 

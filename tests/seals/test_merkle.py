@@ -9,6 +9,7 @@ from shared.seals.merkle import (
     EMPTY,
     DoesNotProve,
     Place,
+    Span,
     Tree,
     check_consistency,
     consistency,
@@ -109,6 +110,18 @@ def test_a_tree_that_is_continued_is_the_tree(step: int) -> None:
     kept = Kept()
     for size in range(step, 600, step):
         assert kept.grow(size).tree.root() == naive_root(LEAVES[:size])
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 100, 256])
+def test_spans_side_by_side_are_the_tree(step: int) -> None:
+    whole = Span()
+    assert whole.root() == EMPTY
+    for start in range(0, 600, step):
+        span = Span(start)
+        for leaf in LEAVES[start : start + step]:
+            span.append(leaf)
+        whole.extend(span)
+        assert whole.root() == naive_root(LEAVES[: start + step])
 
 
 def test_every_inclusion_in_small_trees() -> None:

@@ -1,105 +1,115 @@
-"""An export judged by every core, from its files alone.
+"""An export judged from its files alone, in pieces, by as many hands as there are.
 
-Each process tries the commands of its own share of the streams, and checks the hashes of its own
-share of the parts; nobody waits for anybody. So the check of a share is a function of the files.
+First every part of the log is hashed, and what runs from one into the next is joined, in their
+order; then the commands of every shard of the streams are decided again. Nobody waits for anybody
+within the two, and the report is the same whoever does it.
 """
 
-import multiprocessing
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Final
 
-import msgspec
-from msgspec import Struct
-
-from services.audit.domain.faults import Fault, most_serious_first
-from services.audit.domain.lines import Line
-from services.audit.domain.verify import MOST_FAULTS, Court, Faults, Report, Spine
-from shared.eventstore import jsonlines
-from shared.eventstore.exports import (
-    CannotRead,
-    Manifest,
-    Part,
-    Rows,
-    Unread,
-    digest_of,
-    read_manifest,
-    shard_of,
+from services.audit.application.engines import Engine, Started, local
+from services.audit.application.pieces import (
+    Tell,
+    Tried,
+    hashed,
+    to_hash,
+    to_try,
+    tried,
 )
+from services.audit.domain.books import added
+from services.audit.domain.faults import Fault, Faults
+from services.audit.domain.lines import Line
+from services.audit.domain.stretches import Whole
+from services.audit.domain.verify import Report
+from shared.eventstore.exports import CannotRead, Manifest, read_manifest
 from shared.seals.holding import Holding
 from shared.seals.notes import Checkpoint
-
-_EVENTS_A_SIGN: Final = 5_000
-Progress = Callable[[int], None]
-
-
-class Share(Struct, frozen=True):
-    """What one of several processes has to judge: streams and parts, numbered from 0."""
-
-    number: int
-    of: int
-
-    def owns(self, stream: str) -> bool:
-        return self.of == 1 or shard_of(stream, self.of) == self.number
-
-
-class Judged(Struct, frozen=True):
-    """What came of a share."""
-
-    events: int
-    commands: int
-    streams: int
-    rounds: int
-    cards: int
-    postings: int
-    balances: dict[str, int]
-    faults: list[Fault]
-    fault_count: int
 
 
 def verify_export(
     directory: Path,
     *,
-    processes: int = 1,
+    engine: Started = local(1),  # noqa: B008
     hashes_alone: bool = False,
     seals: Sequence[Checkpoint] = (),
-    progress: Progress = lambda events: None,
+    progress: Tell = lambda events: None,
 ) -> Report:
-    """Judges an export; `progress` is told how many more events one process has read.
+    """Judges an export; `progress` is told how many more events have been read.
 
-    `hashes_alone` leaves the rules of the game aside; `seals` are those of the house that it is
-    held against. Raises CannotRead.
+    `hashes_alone` leaves the rules of the game and the chips aside; `seals` are those of the house
+    that it is held against. Raises CannotRead.
     """
+    directory = directory.absolute()  # others may be somewhere else
     manifest = read_manifest(directory)
     _can_hold(manifest, seals)
-    shares = [Share(number, processes) for number in range(processes)]
-    if processes == 1:
-        found = [judge(directory, manifest, shares[0], hashes_alone, seals, progress)]
-    else:
-        found = _side_by_side(directory, manifest, shares, hashes_alone, seals, progress)
-    joints = list(_joints(manifest))
-    balances: Counter[str] = Counter()
-    for share in found:
-        for account, balance in share.balances.items():
-            balances[account] += balance
-    faults = most_serious_first([*joints, *(fault for share in found for fault in share.faults)])
+    joined = _Joined(manifest, seals)
+    shards = list[Tried]()
+    with engine(progress) as hands:
+        joined.read(hands, directory, hashes_alone)
+        if not hashes_alone:
+            pieces = to_try(directory, manifest, joined.registered, hands.width)
+            shards = sorted(chain.from_iterable(hands.each(tried, pieces)), key=_by_shard)
+    return _report(manifest, joined, shards)
+
+
+def events_to_read(manifest: Manifest, hashes_alone: bool) -> int:
+    """How many events `progress` is told of, all in all."""
+    return manifest.events * (1 if hashes_alone else 2)
+
+
+def _by_shard(shard: Tried) -> int:
+    return shard.shard
+
+
+class _Joined:
+    """The parts of a log, hashed, put together again in their order."""
+
+    def __init__(self, manifest: Manifest, seals: Sequence[Checkpoint]) -> None:
+        self.whole = Whole(manifest.scope.complete)
+        self.found = Faults()
+        self.registered: list[Line] = []
+        self.events = 0
+        self._manifest, self._seals = manifest, seals
+
+    def read(self, hands: Engine, directory: Path, hashes_alone: bool) -> None:
+        """All parts. Raises CannotRead."""
+        held, here = Holding(self._seals), Faults()
+        here.add(_joints(self._manifest))
+        self.found.join(here)
+        pieces = to_hash(directory, self._manifest, (seal.size for seal in self._seals))
+        for part in hands.each(hashed, pieces):
+            here = Faults()
+            here.add(self.whole.join(part.versions, () if hashes_alone else part.moved))
+            self.found.join(part.found)
+            self.found.join(here)
+            for span in part.spans:
+                held.join(span)
+            self.events += part.events
+            self.registered += part.registered
+        here = Faults()
+        here.add(Fault(at, what, "seal", field="root") for at, what in held.end())
+        self.found.join(here)
+
+
+def _report(manifest: Manifest, joined: _Joined, shards: Sequence[Tried]) -> Report:
+    found, vaults = joined.found, joined.whole.vaults
+    for shard in shards:
+        found.join(shard.found)
     last = manifest.parts[-1] if manifest.parts else None
     return Report(
         position=last.last_position if last else 0,
         chain=last.chain if last else bytes(32).hex(),
-        events=sum(share.events for share in found),
-        commands=sum(share.commands for share in found),
-        streams=sum(share.streams for share in found),
-        rounds=sum(share.rounds for share in found),
-        cards=sum(share.cards for share in found),
-        postings=sum(share.postings for share in found),
-        balances=dict(balances),
-        faults=tuple(faults[:MOST_FAULTS]),
-        fault_count=len(joints) + sum(share.fault_count for share in found),
+        events=joined.events,
+        commands=sum(shard.commands for shard in shards),
+        streams=joined.whole.streams,
+        rounds=sum(shard.rounds for shard in shards),
+        cards=sum(shard.cards for shard in shards),
+        postings=vaults.postings + sum(shard.postings for shard in shards),
+        balances=added(vaults.balances, *(shard.balances for shard in shards)),
+        faults=tuple(found.named),
+        fault_count=found.count,
     )
 
 
@@ -113,103 +123,6 @@ def _can_hold(manifest: Manifest, seals: Sequence[Checkpoint]) -> None:
     largest = max(seal.size for seal in seals)
     if last < largest and (manifest.scope.last_position or not manifest.finished):
         raise CannotRead(f"The export ends at {last}; the seal is over the log up to {largest}.")
-
-
-def judge(
-    directory: Path,
-    manifest: Manifest,
-    share: Share,
-    hashes_alone: bool = False,
-    seals: Sequence[Checkpoint] = (),
-    progress: Progress = lambda events: None,
-) -> Judged:
-    """Judges a share of an export, reading it once from end to end."""
-    court = Court(share.owns, manifest.scope.complete, manifest.house)
-    held = Holding(seals if share.number == 0 else ())
-    found, events, told = Faults(), 0, 0
-    command: list[Line] = []
-    for number, part in enumerate(manifest.parts):
-        ours = number % share.of == share.number
-        if hashes_alone and not (ours or held.waits):
-            continue
-        check = _Part(directory, manifest, number) if ours else None
-        for row in rows(directory, manifest, part):
-            if check is not None:
-                found.add(check.faults(row))
-                events += 1
-            held.read(bytes(32) if isinstance(row, Unread) else row.leaf)
-            told += 1
-            if told % _EVENTS_A_SIGN == 0:
-                progress(_EVENTS_A_SIGN)
-            if hashes_alone or isinstance(row, Unread):
-                continue
-            if command and row.command_id != command[0].command_id:
-                found.add(court.read(command))
-                command = []
-            command.append(row)
-        if check is not None:
-            found.add(check.end())
-    if command:
-        found.add(court.read(command))
-    found.add(court.close())
-    found.add(Fault(at, what, "seal", field="root") for at, what in held.end())
-    progress(told % _EVENTS_A_SIGN)
-    return _judged(events, court, found)
-
-
-def _judged(events: int, court: Court, found: Faults) -> Judged:
-    return Judged(
-        *(events, court.commands, court.streams, court.rounds, court.cards),
-        *(court.books.postings, court.books.balances, found.named, found.count),
-    )
-
-
-def rows(directory: Path, manifest: Manifest, part: Part) -> Rows:
-    """The rows of a part, in whichever form they are. Raises CannotRead without pyarrow."""
-    if manifest.form != "parquet":
-        return jsonlines.read(directory, part)
-    try:
-        from shared.eventstore import parquet
-    except ImportError:
-        raise CannotRead("To read Parquet, install pyarrow: croupier[parquet].") from None
-    return parquet.read(directory, part)
-
-
-class _Part:
-    """The hashes of a part: of its events, of their chain, and of its files."""
-
-    def __init__(self, directory: Path, manifest: Manifest, number: int) -> None:
-        self._directory, self._part = directory, manifest.parts[number]
-        gaps = manifest.scope.gaps
-        before = manifest.parts[number - 1].last_position if number else 0
-        position = before if gaps else self._part.first_position - 1
-        chain = bytes.fromhex(self._part.chain_before)
-        self._spine = Spine(position, chain, gaps=gaps)
-        self._events = 0
-
-    def faults(self, row: Line | Unread) -> list[Fault]:
-        if isinstance(row, Unread):
-            return [self._spine.unreadable(row.position, row.why)]
-        self._events += 1
-        return self._spine.faults(row)
-
-    def end(self) -> Iterator[Fault]:
-        """Whether the part holds what the manifest says, and its files are those it names."""
-        part, spine = self._part, self._spine
-        for file in part.files:
-            if (digest := digest_of(self._directory / file.path)) != file.sha256:
-                what = f"{file.path} has another SHA-256 than the manifest says."
-                if digest is None:
-                    what = f"{file.path} is not there."
-                yield Fault(part.first_position, what, "export", field=file.path)
-        found = spine.position, spine.chain.hex(), self._events
-        if found != (part.last_position, part.chain, part.events):
-            what = (
-                f"The part from {part.first_position} to {part.last_position} has "
-                f"{self._events} events up to {spine.position}; the manifest says {part.events}, "
-                f"and the chain {part.chain}."
-            )
-            yield Fault(spine.position, what, "export", field="parts")
 
 
 def _joints(manifest: Manifest) -> Iterator[Fault]:
@@ -228,61 +141,3 @@ def _joints(manifest: Manifest) -> Iterator[Fault]:
     if manifest.finished and not scope.gaps and last < manifest.end:
         what = f"The log went on to position {manifest.end}; the export ends at {last}."
         yield Fault(last, what, "export", field="parts")
-
-
-def _side_by_side(
-    directory: Path,
-    manifest: Manifest,
-    shares: list[Share],
-    hashes_alone: bool,
-    seals: Sequence[Checkpoint],
-    progress: Progress,
-) -> list[Judged]:
-    """A process for each share; they say how far they are, and at last what they found."""
-    context = multiprocessing.get_context("spawn")
-    running: dict[Connection, BaseProcess] = {}
-    for share in shares:
-        ours, theirs = context.Pipe(duplex=False)
-        words = (theirs, directory, manifest, share, hashes_alone, seals)
-        process: BaseProcess = context.Process(target=_in_process, args=words, daemon=True)
-        process.start()
-        theirs.close()
-        running[ours] = process
-    found = list[Judged]()
-    try:
-        while running:
-            for ready in wait(list(running)):
-                assert isinstance(ready, Connection)
-                said = _heard(ready)
-                if isinstance(said, int):
-                    progress(said)
-                    continue
-                found.append(said)
-                running.pop(ready).join()
-    finally:
-        for process in running.values():
-            process.terminate()
-    return found
-
-
-def _heard(connection: Connection) -> int | Judged:
-    try:
-        said = connection.recv_bytes()
-    except EOFError:
-        raise CannotRead("A process that judged the export died; see what it said.") from None
-    found: int | Judged = msgspec.msgpack.decode(said, type=int | Judged)
-    return found
-
-
-def _in_process(
-    connection: Connection,
-    directory: Path,
-    manifest: Manifest,
-    share: Share,
-    hashes_alone: bool,
-    seals: Sequence[Checkpoint],
-) -> None:
-    def say(words: int | Judged) -> None:
-        connection.send_bytes(msgspec.msgpack.encode(words))
-
-    say(judge(directory, manifest, share, hashes_alone, seals, say))

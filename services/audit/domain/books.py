@@ -1,6 +1,7 @@
 """The ledger kept a second time, from the postings that are sealed in the events."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from services.blackjack.domain.table import Betting, Closed, Round, Table
 from shared.kernel.chips import Posting, floor, in_play, stack
@@ -34,6 +35,14 @@ class Books:
             account = stack(table.id, seat.player)
             if (balance := self.balances.get(account, 0)) != seat.stack:
                 yield f"{account} holds {balance}, but the table tells of {seat.stack}."
+
+
+def added(*balances: Mapping[str, int]) -> dict[str, int]:
+    """Those of several books in one, by name."""
+    total: Counter[str] = Counter()
+    for book in balances:
+        total.update(book)
+    return dict(sorted(total.items()))
 
 
 def at_risk(table: Table) -> int:

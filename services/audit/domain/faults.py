@@ -11,6 +11,9 @@ Kind: TypeAlias = Literal[
 """Most serious first: another log than was sealed, cheated cards and chips, then play, then a log
 that is not as written."""
 
+MOST_FAULTS: Final = 10_000
+"""How many faults a report names; beyond them it only counts."""
+
 _SERIOUS: Final = {kind: rank for rank, kind in enumerate(get_args(Kind))}
 
 
@@ -38,3 +41,23 @@ class Fault(Struct, frozen=True):
 def most_serious_first(faults: Iterable[Fault]) -> list[Fault]:
     """Faults by what they mean, then by their place in the log."""
     return sorted(faults, key=lambda fault: (_SERIOUS[fault.kind], fault.position))
+
+
+class Faults:
+    """Faults as they are found: the first of them by name, all of them by number."""
+
+    def __init__(self) -> None:
+        self.named: list[Fault] = []
+        self.count = 0
+
+    def add(self, faults: Iterable[Fault]) -> None:
+        """Some more."""
+        for fault in faults:
+            self.count += 1
+            if len(self.named) < MOST_FAULTS:
+                self.named.append(fault)
+
+    def join(self, others: "Faults") -> None:
+        """Those of somebody else, of whom the most serious are kept by name."""
+        self.count += others.count
+        self.named = most_serious_first([*self.named, *others.named])[:MOST_FAULTS]

@@ -67,6 +67,7 @@ class Retrial:
             yield from self._read(lines)
         except Exception as error:  # whatever the fold raises: it never expects such events
             yield from self._lose(error)
+        self._current = ()
 
     def close(self) -> Iterator[Fault]:
         """The log ends, or cannot be followed further: what runs is judged without its seed."""

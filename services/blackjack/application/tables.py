@@ -179,7 +179,8 @@ class Tables:
             traceparent=cause.traceparent,
         )
         fingerprint = cause.fingerprint(stream, body)
-        waits = _waits(stream, loaded, decision, now)
+        version = loaded.version + len(decision.events)
+        waits = waits_after(stream, loaded.state, decision.table, version, now)
         append = Append(cause.id, fingerprint, stream, loaded.version, sealed, waits)
         appended = await self._batcher.append(cause.house, append, deadline)
         if appended.replayed:
@@ -225,14 +226,13 @@ def is_for_computers(waits: Deadline | UnsetType | None) -> bool:
     return isinstance(waits, Deadline) and waits.turn.startswith(_COMPUTER)
 
 
-def _waits(
-    stream: str, loaded: Loaded[Table | None], decision: Decision, now: datetime
+def waits_after(
+    stream: str, before: Table | None, after: Table, version: int, now: datetime
 ) -> Deadline | UnsetType | None:
-    """What the table waits for after a command; UNSET when that is what it waited for before."""
-    before, after = loaded.state, decision.table
+    """What a table waits for after a command that brought it to a version; UNSET when that is
+    what it waited for before."""
     if asked(after):  # and the clock goes on: whoever answers this looks at it
-        turn = f"{_COMPUTER}{loaded.version + len(decision.events)}"
-        return Deadline(stream, turn, moment(milliseconds(now)))
+        return Deadline(stream, f"{_COMPUTER}{version}", moment(milliseconds(now)))
     wait = waits_for(after)
     if wait == (before and waits_for(before)) and not (before and asked(before)):
         return UNSET

@@ -1,0 +1,130 @@
+"""What runs through all of a log: the versions of streams, and the chips of vaults, which several
+tables move. It is checked line by line, or a stretch of the log at a time.
+
+A stretch is checked by itself as far as that goes. For the rest it keeps what whoever joins the
+stretches has to know, which is little: the versions that a stream has in it, what moved the chips
+of vaults, and which games were registered.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from services.audit.domain.books import Books
+from services.audit.domain.faults import Fault, Faults
+from services.audit.domain.lines import Line, envelope_of
+from services.audit.domain.rulebook import RULESETS
+from services.audit.domain.spine import Spine
+from shared.kernel.chips import Posting
+
+VAULTS: Final = "vault-"
+"""How the streams of vaults begin."""
+
+Complete = Callable[[str], bool]
+
+
+class Versions(Struct, gc=False):
+    """Those that a stream has in a stretch; `position` is that of the first."""
+
+    position: int
+    first: int
+    last: int
+
+
+class Moved(Struct, frozen=True, gc=False):
+    """The postings of an event of a vault."""
+
+    position: int
+    stream: str
+    postings: tuple[Posting, ...]
+
+
+class Stretch:
+    """Consecutive lines of a log, judged by themselves; `complete` is as for `Whole`."""
+
+    def __init__(self, spine: Spine, complete: Complete) -> None:
+        self.found = Faults()
+        self.events = 0
+        self.versions: dict[str, Versions] = {}
+        self.moved: list[Moved] = []
+        self.registered: list[Line] = []
+        """The lines of games, which whoever tries a table has to know."""
+        self._spine, self._complete = spine, complete
+
+    def read(self, line: Line) -> None:
+        """The next line."""
+        self.events += 1
+        self.found.add(self._spine.faults(line))
+        stream = line.stream
+        here = self.versions.get(stream)
+        if here is None:
+            self.versions[stream] = Versions(line.position, line.version, line.version)
+        else:
+            self.found.add(_order(stream, here.last, line.version, line.position, self._complete))
+            here.last = line.version
+        if stream.startswith(VAULTS):
+            self.moved.extend(_moved(line))
+        elif stream.startswith(RULESETS):
+            self.registered.append(line)
+
+    def unreadable(self, position: int, why: str) -> None:
+        """A line that cannot be taken up."""
+        self.found.add([self._spine.unreadable(position, why)])
+
+
+class Whole:
+    """A log from its first event on, which comes by lines or by stretches, in order.
+
+    `complete` says of a stream whether all of it is there, from its first event on. Memory grows
+    with the streams and vaults there are.
+    """
+
+    def __init__(self, complete: Complete = lambda stream: True) -> None:
+        self.vaults = Books()
+        self._versions: dict[str, int] = {}
+        self._complete = complete
+
+    @property
+    def streams(self) -> int:
+        return len(self._versions)
+
+    def read(self, line: Line) -> Iterator[Fault]:
+        """The next line."""
+        yield from self._follow(line.stream, line.version, line.version, line.position)
+        if line.stream.startswith(VAULTS):
+            for moved in _moved(line):
+                yield from self._enter(moved)
+
+    def join(self, versions: Mapping[str, Versions], moved: Iterable[Moved]) -> Iterator[Fault]:
+        """What the next stretch has."""
+        for stream, here in versions.items():
+            yield from self._follow(stream, here.first, here.last, here.position)
+        for each in moved:
+            yield from self._enter(each)
+
+    def _follow(self, stream: str, first: int, last: int, position: int) -> Iterator[Fault]:
+        before = self._versions.get(stream, 0)
+        yield from _order(stream, before, first, position, self._complete)
+        self._versions[stream] = last
+
+    def _enter(self, moved: Moved) -> Iterator[Fault]:
+        fallen = list(self.vaults.enter(moved.postings))
+        if self._complete(moved.stream):
+            for what in fallen:
+                yield Fault(moved.position, what, "chips", moved.stream, field="postings")
+
+
+def _order(
+    stream: str, before: int, version: int, position: int, complete: Complete
+) -> Iterator[Fault]:
+    if version != before + 1 and (complete(stream) or version <= before):
+        what = f"After version {before} of {stream} comes {version}."
+        yield Fault(position, what, "order", stream, field="version")
+
+
+def _moved(line: Line) -> Iterator[Moved]:
+    try:
+        yield Moved(line.position, line.stream, envelope_of(line).postings)
+    except ValueError:
+        return  # said when the command is tried

@@ -1,0 +1,55 @@
+"""`croupier check`: the log in the database, and everything that is kept beside it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import psycopg
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typer import Exit, Option
+
+from services.audit.application.database import check as judge
+from services.cli.embedded import a_database
+from services.cli.refused import Refused
+from services.settings import Settings
+from shared.eventstore.archive import ArchiveBroken
+from shared.eventstore.chain import ChainBroken
+from shared.eventstore.exports import CannotRead
+
+
+def check(
+    house: Annotated[str, Option(help="This house; without it CROUPIER_HOUSE.")] = "",
+    archived: Annotated[
+        Path | None, Option(help="The exports of partitions that left the database.")
+    ] = None,
+) -> None:
+    """Check a house in the database: its log as `verify` does, and all that is kept beside it.
+
+    Entries, balances, versions of streams, outcomes of commands, deadlines and snapshots have to be
+    what the log gives, at one moment, while everybody plays on. Ends with 1 when they are not;
+    every fault is listed with its position, its table and its column.
+    """
+    with a_database(Settings.from_environment()) as settings:
+        columns = TextColumn("check"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        with (
+            psycopg.connect(settings.database_url, autocommit=True) as reader,
+            Progress(*columns, console=Console(stderr=True)) as bar,
+        ):
+            task = bar.add_task("", total=None)
+
+            def shown(position: int, end: int) -> None:
+                bar.update(task, completed=position, total=end)
+
+            try:
+                report = judge(reader, house or settings.house, archived, shown)
+            except (CannotRead, ArchiveBroken, ChainBroken) as why:
+                raise Refused(str(why)) from None
+    for fault in report.faults:
+        print(fault)
+    if more := report.fault_count - len(report.faults):
+        print(f"There are {more:,} more.")
+    about = f"{report.events:,} events, {report.rounds:,} rounds, {len(report.balances):,} accounts"
+    print(f"{house or settings.house}: {about}, up to position {report.position:,}.")
+    print("All of it holds." if report.holds else f"{report.fault_count:,} faults.")
+    if not report.holds:
+        raise Exit(1)
