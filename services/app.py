@@ -54,6 +54,7 @@ from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
+from shared.http.observed import Observed
 from shared.http.openapi import answers
 from shared.http.responses import Json
 from shared.seals.notes import PublicKey
@@ -68,6 +69,9 @@ commands. Every answer carries the table and its legal moves; a legal move is a 
 stands. Errors are problem documents; their `type` is a page that explains them.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
+
+**Every request has a trace**: a W3C `traceparent`, yours or one that is made, is in the answer's
+headers, in the log's line, and in each event that the request caused.
 
 **Nothing is secret for long**: each round commits to its seed before the first bet and reveals it
 after the last card.
@@ -210,7 +214,7 @@ class Service:
 def create_app(settings: Settings) -> FastAPI:
     """The whole API over the database and the key ring of the settings.
 
-    What is served is its `state.front`: the routes that record, and behind them all others.
+    What is served is its `state.front`: the routes that record, behind them all others, watched.
     """
     service = Service(settings)
     app = FastAPIOffline(
@@ -231,7 +235,7 @@ def create_app(settings: Settings) -> FastAPI:
     for router in _routers(service):
         app.include_router(router)
     front = Front(app, service.keys, _entrances(service))
-    app.state.front = front
+    app.state.front = Observed(front)
     openapi.publish(app, _PUBLISHED, front.description)
     return app
 

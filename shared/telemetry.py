@@ -27,8 +27,34 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 REGISTRY: Final = CollectorRegistry()
 
 _FAST: Final = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.5, 1, 2, 5)
+_REQUEST: Final = (
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.075,
+    0.1,
+    0.25,
+    0.5,
+    0.75,
+    1,
+    2.5,
+    5,
+    7.5,
+    10,
+)
+"""Those of OpenTelemetry's conventions, and two below."""
 _SLOW: Final = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 30, 120)
 
+_REQUESTS: Final = Histogram(
+    "http_server_request_duration_seconds",
+    "From a request's first line to the end of its answer; of a stream, to the end of that.",
+    ["http_request_method", "http_route", "http_response_status_code"],
+    buckets=_REQUEST,
+    registry=REGISTRY,
+)
 _COMMANDS: Final = Counter(
     "croupier_commands",
     "Commands that reached the log, by what became of them there.",
@@ -102,6 +128,17 @@ _RETURN_ALARMS: Final = Gauge(
     registry=REGISTRY,
 )
 ProcessCollector(registry=REGISTRY)
+
+
+_requests: Final[dict[tuple[str, str, int], Histogram]] = {}
+
+
+def observe_request(method: str, route: str, status: int, seconds: float) -> None:
+    """A request was answered: one of a known method, by the template of its address."""
+    kind = method, route, status
+    if (known := _requests.get(kind)) is None:
+        known = _requests[kind] = _REQUESTS.labels(*map(str, kind))
+    known.observe(seconds)
 
 
 def observe_batch(seconds: float, outcomes: Iterable[str]) -> None:

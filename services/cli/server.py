@@ -49,7 +49,7 @@ def serve(
         ws="none",
         lifespan="on",
         access_log=False,
-        log_level="warning",
+        log_config=None,
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=_FINISH_SECONDS,

@@ -19,6 +19,7 @@ from services.cli.refused import Refused
 from services.cli.supervisor import Job, Supervisor
 from services.cli.working import a_worker_beside, work_for_parent
 from services.settings import Settings
+from shared import logs
 from shared.http import keys
 from shared.http.keys import SCOPES
 from shared.local.process import keep
@@ -128,6 +129,7 @@ def _serve(
     Of many processes this one supervises the others. It keeps all listeners open, so that whoever
     connects to one whose process has died waits for the next.
     """
+    logs.begin(settings.log, settings.log_level)
     if len(listeners) == 1:
         with a_worker_beside(settings) if work else nullcontext():
             server.serve(settings, listeners[0], ready)

@@ -1,22 +1,76 @@
 """What an operator watches."""
 
+from collections.abc import Iterator
+
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from tests.api.croupier import House
+from tests.api.test_described import DESCRIPTION
 
 Samples = dict[tuple[str, str], float]
 
 
-def figures(house: House) -> Samples:
-    """Every sample by its name and the value of its first label."""
+def samples(house: House) -> Iterator[Sample]:
     answer = house.ask("GET", "/metrics", key="")
     assert answer.status_code == 200
     assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    for family in text_string_to_metric_families(answer.text):
+        yield from family.samples
+
+
+def figures(house: House) -> Samples:
+    """Every sample by its name and the value of its first label."""
     return {
         (sample.name, next(iter(sample.labels.values()), "")): sample.value
-        for family in text_string_to_metric_families(answer.text)
-        for sample in family.samples
+        for sample in samples(house)
     }
+
+
+REQUESTS = "http_server_request_duration_seconds"
+
+
+def requests(house: House) -> dict[tuple[str, str, str], float]:
+    """How many were answered, by method, route and status."""
+    names = "http_request_method", "http_route", "http_response_status_code"
+    return {
+        (sample.labels[names[0]], sample.labels[names[1]], sample.labels[names[2]]): sample.value
+        for sample in samples(house)
+        if sample.name == f"{REQUESTS}_count"
+    }
+
+
+def test_requests_are_timed_by_route_and_answer(house: House) -> None:
+    before = requests(house)
+
+    house.seat("oak", "ada")
+    house.get("/v1/tables/oak")
+    house.ask("GET", "/v1/tables/elm")
+    house.play("oak", "bet", seat=1, amount=10**6)
+    house.ask("GET", "/v1/tables", key="")
+    house.ask("GET", "/nowhere/ada?secret")
+
+    seen = requests(house)
+    grown = {kind: count - before.get(kind, 0) for kind, count in seen.items()}
+    assert grown["PUT", "/v1/tables/{table}", "201"] == 1
+    assert grown["POST", "/v1/players/{player}/grants", "200"] == 1
+    assert grown["POST", "/v1/tables/{table}/commands", "200"] == 1
+    assert grown["POST", "/v1/tables/{table}/commands", "409"] == 1
+    assert grown["GET", "/v1/tables/{table}", "200"] == 1
+    assert grown["GET", "/v1/tables/{table}", "404"] == 1
+    assert grown["GET", "/v1/tables", "401"] == 1
+    assert grown["GET", "", "404"] == 1
+    assert grown["GET", "/metrics", "200"] >= 1
+
+
+def test_a_route_is_one_of_those_described_whatever_is_asked_for(house: House) -> None:
+    for path in ("/v1/tables/a%2fb", "/problems/x", "/docs", "/x" * 99, "/v1/commands"):
+        for method in ("GET", "PROPFIND"):
+            house.ask(method, path)
+
+    seen = requests(house)
+    assert {route for _, route, _ in seen} <= {"", "/docs", *DESCRIPTION["paths"]}
+    assert {method for method, _, _ in seen} <= {"GET", "POST", "PUT", "_OTHER"}
 
 
 def test_commands_are_counted_by_what_became_of_them(house: House) -> None:

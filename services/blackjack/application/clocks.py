@@ -14,6 +14,7 @@ from services.blackjack.domain.commands import TimeOut
 from shared.eventstore.cause import Cause
 from shared.eventstore.store import Deadline, EventStore
 from shared.kernel.rejected import Rejected
+from shared.tracing import named
 
 CLAIM = timedelta(seconds=2)
 """How long a claimed deadline is ours: another worker fires it then, should we have died."""
@@ -53,7 +54,8 @@ class Clocks:
 
     async def _fire(self, house: str, deadline: Deadline) -> None:
         # One turn times out once. No caller's key has a space, so none can take this one.
-        cause = Cause(house=house, actor="clock", id=f"time-out {deadline.stream} {deadline.turn}")
+        name = f"time-out {deadline.stream} {deadline.turn}"
+        cause = Cause(house=house, actor="clock", id=name, traceparent=named(house, name))
         command = TimeOut(deadline.turn)
         try:
             answered = await self._tables.play(cause, table_id(deadline.stream), command)

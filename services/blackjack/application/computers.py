@@ -30,6 +30,7 @@ from shared.eventstore.store import Deadline
 from shared.eventstore.wakeups import Wakeups
 from shared.kernel.moments import milliseconds, moment
 from shared.kernel.rejected import Rejected
+from shared.tracing import named
 
 _MOST_GAMES: Final = 256
 
@@ -65,7 +66,7 @@ class Computers:
             # The seat acts once at this version. No caller's key has a space, so none is this one.
             name, actor = f"computer at {stream} {version}", f"computer/{computer.level}"
             with suppress(Rejected):  # somebody was faster, or it is tried again after the claim
-                cause = Cause(house, actor, name, if_version=version)
+                cause = Cause(house, actor, name, version, named(house, name))
                 await self._tables.play(cause, table_id(stream), command)
         return None
 
