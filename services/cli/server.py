@@ -4,7 +4,7 @@ import asyncio
 import gc
 import resource
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from types import FrameType
@@ -33,8 +33,12 @@ def serve(
     listener: socket.socket,
     ready: Callable[[], None],
     parent: int | None = None,
+    among: Sequence[socket.socket] = (),
+    number: int = 0,
 ) -> None:
     """Serves on the listener until a signal, or until `parent`, a sentinel, says it has ended.
+
+    One of several processes is told its number `among` them: a listener for each, for its figures.
 
     Calls `ready` once requests are answered. Ends in peace: see `Server.shutdown`.
     """
@@ -42,7 +46,7 @@ def serve(
 
     _allow_many_files()
     give_up_on(listener, _UNREAD_SECONDS)
-    app = create_app(settings)
+    app = create_app(settings, among, number)
     config = uvicorn.Config(
         app.state.front,
         http=OneWrite,

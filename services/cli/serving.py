@@ -137,11 +137,13 @@ def _serve(
     import services.app
     import services.worker  # noqa: F401  Slow, and the same for all processes.
 
-    def a_server(mine: socket.socket, ready: Callable[[], None], parent: int) -> None:
-        for other in listeners:
-            if other is not mine:
+    among = [socket.create_server(("127.0.0.1", 0)) for _ in listeners]
+
+    def a_server(number: int, ready: Callable[[], None], parent: int) -> None:
+        for place, other in enumerate(listeners):
+            if place != number:
                 other.close()
-        server.serve(settings, mine, ready, parent)
+        server.serve(settings, listeners[number], ready, parent, among, number)
 
     def a_worker(ready: Callable[[], None], parent: int) -> None:
         ready()
@@ -151,7 +153,7 @@ def _serve(
         for listener in listeners:
             listener.close()
 
-    jobs: list[Job] = [partial(a_server, listener) for listener in listeners]
+    jobs: list[Job] = [partial(a_server, number) for number in range(len(listeners))]
     patience = settings.drain_seconds + _STOP_SECONDS
     Supervisor([*jobs, *([a_worker] if work else ())], let_nobody_in, patience).run(ready)
 
