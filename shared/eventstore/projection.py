@@ -16,7 +16,7 @@ from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.store import Fact
-from shared.telemetry import count_view_failure, observe_page
+from shared.telemetry import count_view_failure, expect_views, observe_page
 
 Item = TypeVar("Item")
 
@@ -106,6 +106,7 @@ class Projector(Generic[Item]):
         self._page = page
         self._me = secrets.token_hex(8)
         self._set_aside: dict[tuple[str, str], float] = {}
+        expect_views(self._projections)
 
     async def __aenter__(self) -> "Projector[Item]":
         return self
