@@ -80,7 +80,7 @@ setup: .venv/ready-to-develop  ## Make the virtual environment, for an editor to
 .PHONY: pins
 pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrade for the newest)
 	@$(PIN) pyproject.toml --extra local -o $(PINS)
-	@$(PIN) pyproject.toml --extra local --extra parquet --group dev -o $(DEV)
+	@$(PIN) pyproject.toml --extra local --extra otel --extra parquet --group dev -o $(DEV)
 	@$(PIN) --group setup -o $(UV_PINS)
 	@$(PIN) pyproject.toml --constraint $(PINS) -o $(IMAGE)
 

@@ -30,6 +30,7 @@ from services.blackjack.projections.plays import Plays
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
 from services.ledger.projections import Books
 from services.settings import Settings
+from shared import spans
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
@@ -155,13 +156,16 @@ class Worker:
 
     async def _monitor(self) -> float:
         """Holds what was played against the odds."""
-        await self.monitor.look(await self.houses())
+        with spans.span("look at returns"):
+            await self.monitor.look(await self.houses())
         return _RETURNS_SECONDS
 
     async def _balance(self) -> float:
         """Adds up every account of every house, a tenth of the time at most."""
         began = monotonic()
-        show_imbalance(sum([abs(await self.books.imbalance(each)) for each in await self.houses()]))
+        with spans.span("add up ledgers"):
+            off = [abs(await self.books.imbalance(house)) for house in await self.houses()]
+        show_imbalance(sum(off))
         return max(_LEDGER_SECONDS, 9 * (monotonic() - began))
 
     async def _attend(self, name: str, duty: Duty) -> None:

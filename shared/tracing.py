@@ -27,6 +27,7 @@ def fresh() -> Iterator[bytes]:
 
 
 def named(*names: str) -> str:
-    """The trace of something that nobody asked for, such as a time-out: it has only one."""
+    """The trace of something that nobody asked for, such as a time-out: it has only one. Sampled,
+    so that where spans are collected it has one, too."""
     chance = sha256("\n".join(names).encode()).hexdigest()
-    return f"00-{chance[:32]}-{chance[32:48]}-00"
+    return f"00-{chance[:32]}-{chance[32:48]}-01"

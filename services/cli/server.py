@@ -14,6 +14,7 @@ import uvicorn
 
 from services.cli.wire import OneWrite
 from services.settings import Settings
+from shared import spans
 
 _FINISH_SECONDS = 10
 """How long the last requests may take once nobody new is let in."""
@@ -58,7 +59,8 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
-    Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
+    with spans.sent("croupier-api"):
+        Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
 
 
 def give_up_on(listener: socket.socket, unread_seconds: int) -> None:

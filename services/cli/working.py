@@ -13,7 +13,7 @@ import uvloop
 
 from services.cli.database import ready_to_play
 from services.settings import Settings
-from shared import logs
+from shared import logs, spans
 
 _DRAIN_SECONDS = 10.0
 _RESTART_SECONDS = 1.0
@@ -84,4 +84,5 @@ async def _working(
     if parent := parent_process():
         loop.add_reader(parent.sentinel, alone, parent.sentinel)
     print(greeting, end="", flush=True)
-    await worker.run()
+    with spans.sent("croupier-worker"):
+        await worker.run()

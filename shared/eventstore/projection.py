@@ -12,6 +12,7 @@ from typing import Any, Generic, LiteralString, NamedTuple, TypeAlias, TypeVar
 from msgspec import Struct
 from psycopg import AsyncConnection, OperationalError
 
+from shared import spans
 from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.postgres import PostgresStore
@@ -120,9 +121,10 @@ class Projector(Generic[Item]):
         """Moves every view that is behind by one page. Says whether there is more to do at once."""
         more = False
         for (house, position), due in (await self._due()).items():
-            page = await self._pages.read(house, position, self._page)
-            observe_page(page.last - page.after)
-            await self._move(page, due)
+            with spans.span("write views", views=len(due)):
+                page = await self._pages.read(house, position, self._page)
+                observe_page(page.last - page.after)
+                await self._move(page, due)
             more = more or page.last - page.after == self._page
         return more
 

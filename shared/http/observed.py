@@ -7,7 +7,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shared import tracing
+from shared import spans, tracing
 from shared.http.auth import CALLER
 from shared.logs import OUTPUT, TRACE, Level, Served
 from shared.telemetry import observe_request
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 class Observed:
     """Serves an app. To the app every request has a `traceparent` that is valid: its caller's, or
-    one that was made for it; the answer says which.
+    one that was made for it, or that of its span where spans are collected. The answer says which.
 
     The app leaves in the scope what the line tells: its `route`, with a `path`, and the caller.
     """
@@ -31,8 +31,21 @@ class Observed:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        trace = _callers_trace(scope)
+        if not spans.are_sent():
+            if trace is None:
+                trace = _joined(scope, next(self._fresh))
+            await self._watch(scope, receive, send, trace)
+            return
+        parent = trace.decode() if trace else None
+        with spans.span("request", kind="SERVER", parent=parent) as span:
+            ours = _joined(scope, spans.traceparent(span))
+            status = await self._watch(scope, receive, send, ours)
+            spans.answered(span, _method(scope), _route(scope), status)
+
+    async def _watch(self, scope: Scope, receive: Receive, send: Send, trace: bytes) -> int:
+        """Serves a request in a trace. Returns the status of its answer."""
         began, status = perf_counter(), 500
-        trace = self._trace_of(scope)
         trace_id = trace[3:35].decode()
         TRACE.set(trace_id)
 
@@ -46,24 +59,28 @@ class Observed:
         try:
             await self._app(scope, receive, answer)
         except Exception:
-            _log.exception("%s %s has failed.", scope["method"], _route(scope))
+            _log.exception("%s %s has failed.", _method(scope), _route(scope))
         finally:
             _told(scope, status, perf_counter() - began, trace_id)
+        return status
 
-    def _trace_of(self, scope: Scope) -> bytes:
-        for name, value in scope["headers"]:
-            if name == b"traceparent" and tracing.is_trace(value):
-                trace: bytes = value
-                return trace
-        made = next(self._fresh)
-        scope["headers"] = [*scope["headers"], (b"traceparent", made)]  # of two the last one counts
-        return made
+
+def _callers_trace(scope: Scope) -> bytes | None:
+    for name, value in scope["headers"]:
+        if name == b"traceparent" and tracing.is_trace(value):
+            trace: bytes = value
+            return trace
+    return None
+
+
+def _joined(scope: Scope, trace: bytes) -> bytes:
+    """Makes a request part of this trace: of two headers the last one counts."""
+    scope["headers"] = [*scope["headers"], (b"traceparent", trace)]
+    return trace
 
 
 def _told(scope: Scope, status: int, seconds: float, trace_id: str) -> None:
-    method, route = scope["method"], _route(scope)
-    if method not in _METHODS:
-        method = "_OTHER"
+    method, route = _method(scope), _route(scope)
     observe_request(method, route, status, seconds)
     level: Level = "info" if status < 500 else "error" if status == 500 else "warning"
     if OUTPUT.level > _LEVELS[level]:
@@ -73,6 +90,12 @@ def _told(scope: Scope, status: int, seconds: float, trace_id: str) -> None:
         house, key = caller.house, caller.key
     now = datetime.now(UTC)
     OUTPUT.served(Served(now, level, method, route, status, seconds, trace_id, house, key))
+
+
+def _method(scope: Scope) -> str:
+    """Its method, of which there are only so many."""
+    method: str = scope["method"]
+    return method if method in _METHODS else "_OTHER"
 
 
 def _route(scope: Scope) -> str:

@@ -11,6 +11,7 @@ from services.blackjack.application.computers import Computers
 from services.blackjack.application.reading import table_id
 from services.blackjack.application.tables import Tables, is_for_computers
 from services.blackjack.domain.commands import TimeOut
+from shared import spans
 from shared.eventstore.cause import Cause
 from shared.eventstore.store import Deadline, EventStore
 from shared.kernel.rejected import Rejected
@@ -58,7 +59,8 @@ class Clocks:
         cause = Cause(house=house, actor="clock", id=name, traceparent=named(house, name))
         command = TimeOut(deadline.turn)
         try:
-            answered = await self._tables.play(cause, table_id(deadline.stream), command)
+            with spans.span("time out", parent=cause.traceparent):
+                answered = await self._tables.play(cause, table_id(deadline.stream), command)
         except Rejected:
             return  # somebody acted in time, or the claim runs out and it is tried again
         if not answered.replayed:
