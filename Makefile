@@ -84,7 +84,7 @@ format-files: .venv/ready-to-develop  ## Write schemas, vectors and examples of 
 .PHONY: pins
 pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrade for the newest)
 	@$(PIN) pyproject.toml --extra local -o $(PINS)
-	@$(PIN) pyproject.toml --extra local --extra parquet --extra dask --group dev -o $(DEV)
+	@$(PIN) pyproject.toml --extra local --extra otel --extra parquet --extra dask --group dev -o $(DEV)
 	@$(PIN) --group setup -o $(UV_PINS)
 	@$(PIN) pyproject.toml --constraint $(PINS) -o $(IMAGE)
 

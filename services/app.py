@@ -1,16 +1,15 @@
 """The HTTP process: builds everything once and mounts each context's routes."""
 
 import secrets
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+import socket
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final
 
-from fastapi import APIRouter, FastAPI, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
-from msgspec import Struct
-from psycopg import OperationalError
 from redis.asyncio import Redis
 
 from services.audit.api import rounds as audit_api
@@ -52,18 +51,16 @@ from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import PostgresStore
-from shared.eventstore.rejections import Unreachable
 from shared.eventstore.replica import ReplicaStore
-from shared.eventstore.store import HouseNotOpen
 from shared.eventstore.wakeups import Wakeups
-from shared.http import feed, openapi, problems, stream
+from shared.http import feed, openapi, operation, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
-from shared.http.openapi import answers
-from shared.http.responses import Json
+from shared.http.observed import Observed
 from shared.seals.notes import PublicKey
 from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
+from shared.together import Together
 
 _DESCRIPTION: Final = """\
 Blackjack tables whose every deal can be audited.
@@ -73,6 +70,9 @@ commands. Every answer carries the table and its legal moves; a legal move is a 
 stands. Errors are problem documents; their `type` is a page that explains them.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
+
+**Every request has a trace**: a W3C `traceparent`, yours or one that is made, is in the answer's
+headers, in the log's line, and in each event that the request caused.
 
 **Nothing is secret for long**: each round commits to its seed before the first bet and reveals it
 after the last card.
@@ -87,17 +87,6 @@ _TAGS: Final = [
     {"name": "Problems", "description": "What can go wrong, and what to do."},
     {"name": "Operation", "description": "For whoever runs the service."},
 ]
-
-
-class Health(Struct, frozen=True):
-    """Whether the process can serve. Without Redis it can: followers poll.
-
-    One that was told to stop is `draining`: it answers who comes, and asks to go elsewhere.
-    """
-
-    status: Literal["ready", "draining", "not ready"]
-    database: Literal["reachable", "unreachable"]
-    redis: Literal["connected", "absent"]
 
 
 _PUBLISHED: Final[dict[str, Any]] = {
@@ -115,14 +104,14 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **significant_api.PUBLISHED,
     **schemas_api.PUBLISHED,
     **feed.PUBLISHED,
-    "Health": Health,
+    **operation.PUBLISHED,
 }
 
 
 class Service:
     """What one process is made of."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, listeners: Sequence[socket.socket], number: int) -> None:
         codec = Codec.of(Codec(BLACKJACK_EVENTS), Codec(LEDGER_EVENTS))
         self.settings = settings
         self.store = PostgresStore(settings.database_url)
@@ -157,7 +146,9 @@ class Service:
         self.extraordinary = Extraordinary(self.store, self.checkpoints, self.seals)
         self.draining = False
         self.streams = stream.Streams(self.reads, self.wakeups.wait)
-        self.watching = self._watched()
+        own = partial(telemetry.exposition, self._watched())
+        self.together = Together(own, listeners, number)
+        self.operation = self._operation()
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -167,11 +158,21 @@ class Service:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
             await stack.enter_async_context(self.reads)
+            await stack.enter_async_context(self.together)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             stack.push_async_callback(self.odds.close)
             yield
             await self.tables.reading.loader.settle()
+
+    def _operation(self) -> operation.Operation:
+        return operation.Operation(
+            self.store,
+            self.seals,
+            self.together.figures,
+            lambda: self.draining,
+            lambda: self.wakeups.connected,
+        )
 
     def _watched(self) -> Watching:
         streams, reads = self.streams, self.reads
@@ -217,12 +218,15 @@ class Service:
         self.wakeups.release()
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The whole API over the database and the key ring of the settings.
+def create_app(
+    settings: Settings, listeners: Sequence[socket.socket] = (), number: int = 0
+) -> FastAPI:
+    """The whole API over the database and the key ring of the settings, by one process: one of
+    several, when these have listeners on which each tells the others its figures.
 
-    What is served is its `state.front`: the routes that record, and behind them all others.
+    What is served is its `state.front`: the routes that record, behind them all others, watched.
     """
-    service = Service(settings)
+    service = Service(settings, listeners, number)
     app = FastAPIOffline(
         title="Croupier",
         version="1",
@@ -241,7 +245,7 @@ def create_app(settings: Settings) -> FastAPI:
     for router in _routers(service):
         app.include_router(router)
     front = Front(app, service.keys, _entrances(service))
-    app.state.front = front
+    app.state.front = Observed(front)
     openapi.publish(app, _PUBLISHED, front.description)
     return app
 
@@ -272,72 +276,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     yield schemas_api.routes()
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
-    yield _operation(service)
-
-
-def _operation(service: Service) -> APIRouter:
-    router = APIRouter(tags=["Operation"], default_response_class=Response)
-    ready = {"status": "ready", "database": "reachable", "redis": "connected"}
-    unready = {"status": "not ready", "database": "unreachable", "redis": "absent"}
-
-    @router.get("/", include_in_schema=False)
-    async def front_door() -> Response:
-        return RedirectResponse("/docs")
-
-    @router.get(
-        "/livez",
-        summary="Alive?",
-        responses={200: {"content": {"text/plain": {"example": "alive"}}}},
-    )
-    async def livez() -> Response:
-        """Whether the process answers. Touches nothing outside."""
-        return Response("alive", media_type="text/plain")
-
-    @router.get(
-        "/readyz",
-        summary="Ready?",
-        responses=answers("Health", "It can serve.", ready)
-        | answers("Health", "It cannot serve.", unready, status=503),
-    )
-    async def readyz() -> Response:
-        """Whether the database answers, and we were not told to stop. Redis is a convenience: its
-        absence is told, no fault."""
-        redis: Any = "connected" if service.wakeups.connected else "absent"
-        try:
-            await service.store.head(service.settings.house)
-        except HouseNotOpen:
-            pass  # This house is the local one; those that are served may have other names.
-        except Unreachable:
-            return Json(Health("not ready", "unreachable", redis), 503)
-        if service.draining:
-            return Json(Health("draining", "reachable", redis), 503)
-        return Json(Health("ready", "reachable", redis), 200)
-
-    _metrics(router, service)
-    return router
-
-
-def _metrics(router: APIRouter, service: Service) -> None:
-    figures = (
-        "# TYPE croupier_append_waiting_commands gauge\ncroupier_append_waiting_commands 3.0\n"
-    )
-
-    @router.get(
-        "/metrics",
-        summary="Figures",
-        responses={200: {"content": {telemetry.CONTENT_TYPE: {"example": figures}}}},
-    )
-    async def metrics() -> Response:
-        """The figures of this process for Prometheus, and how far the views are behind the log.
-
-        Needs no key, so that it answers also while keys cannot be looked up; it tells nothing of
-        any house."""
-        with suppress(OperationalError):
-            telemetry.show_lag(await service.checkpoints.lag())
-        with suppress(Unreachable):
-            if behind := await service.seals.behind():
-                telemetry.show_seal_lag(*behind)
-        return Response(telemetry.exposition(service.watching), media_type=telemetry.CONTENT_TYPE)
+    yield operation.routes(service.operation)
 
 
 def _now() -> datetime:

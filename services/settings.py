@@ -8,7 +8,7 @@ containers hand secrets out: `DATABASE_URL_FILE` and the like name it.
 import os
 from base64 import urlsafe_b64decode
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -131,6 +131,15 @@ class Settings(BaseSettings):
         le=65535,
         description="the port where a worker shows its figures to Prometheus, a number from 1 to "
         "65535; without it it shows none",
+    )
+    log: Literal["json", "text"] | None = Field(
+        default=None,
+        description="how a process tells what it does, on standard error: json or text; without it "
+        "text where that is a terminal, else json",
+    )
+    log_level: Literal["info", "warning", "error"] = Field(
+        default="info",
+        description="what is told at least: info, with a line for each request, warning or error",
     )
     house: str = Field(
         default="local",

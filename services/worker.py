@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
+from time import monotonic
 from typing import Final, TypeAlias
 
 from redis.asyncio import Redis
@@ -28,17 +29,20 @@ from services.blackjack.projections import ALL as VIEWS_OF_PLAY
 from services.blackjack.projections.curves import Curves
 from services.blackjack.projections.monitor import Monitor
 from services.ledger.application import REGISTRY as LEDGER_EVENTS
+from services.ledger.projections import Books
 from services.settings import Settings
+from shared import spans
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
 from shared.eventstore.partitions import keep_ahead
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.projection import Pages, Projector
+from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.wakeups import Wakeups
 from shared.seals.sealing import Policy, Sealer
 from shared.seals.shelf import Directory
-from shared.telemetry import observe_lateness, shown_on
+from shared.telemetry import observe_lateness, show_imbalance, shown_on
 
 Duty: TypeAlias = Callable[[], Awaitable[float]]
 """Does what is to be done now, and says for how many seconds there will be nothing more."""
@@ -58,6 +62,9 @@ _SEAL_SECONDS: Final = 0.25
 
 _RETURNS_SECONDS: Final = 60.0
 """How often returns are held against the odds: a round more or less changes little."""
+
+_LEDGER_SECONDS: Final = 60.0
+"""How often ledgers are added up, if that is quick."""
 
 _TROUBLE_SECONDS: Final = 1.0
 """How long a duty that failed is left alone."""
@@ -90,10 +97,13 @@ class Worker:
         self.clocks = Clocks(self.store, self.tables, computers, _now, observe_lateness)
         curves = Curves(self.store.readers, Checkpoints(self.store.readers))
         self.monitor = Monitor(curves, self.tables.rulesets, self.odds.returns)
+        self.reads = ReplicaStore(self.store, settings.replica_url)
+        self.books = Books(self.reads)
         self.duties: dict[str, Duty] = {
             "clocks": self._fire,
             "projections": self._project,
             "returns": self._monitor,
+            "ledger": self._balance,
         }
         if settings.migration_url:
             self.duties["partitions"] = partial(_make_room, settings.migration_url)
@@ -111,6 +121,7 @@ class Worker:
             if self.redis:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
+            await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             await stack.enter_async_context(self.projector)
@@ -149,8 +160,17 @@ class Worker:
 
     async def _monitor(self) -> float:
         """Holds what was played against the odds."""
-        await self.monitor.look(await self.houses())
+        with spans.span("look at returns"):
+            await self.monitor.look(await self.houses())
         return _RETURNS_SECONDS
+
+    async def _balance(self) -> float:
+        """Adds up every account of every house, a tenth of the time at most."""
+        began = monotonic()
+        with spans.span("add up ledgers"):
+            off = [abs(await self.books.imbalance(house)) for house in await self.houses()]
+        show_imbalance(sum(off))
+        return max(_LEDGER_SECONDS, 9 * (monotonic() - began))
 
     async def _attend(self, name: str, duty: Duty) -> None:
         while not self._stopping.is_set():

@@ -27,6 +27,7 @@ from services.cli import (
 from services.cli.refused import Refused
 from services.settings import WrongSettings
 from shared.local.process import CannotStart
+from shared.spans import NoTelemetry
 
 app = Typer(
     no_args_is_help=True,
@@ -57,7 +58,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         app()
-    except (Refused, WrongSettings, CannotStart) as refused:
+    except (Refused, WrongSettings, CannotStart, NoTelemetry) as refused:
         _complain(str(refused))
     except psycopg.OperationalError as error:
         _complain(f"The database does not answer; see DATABASE_URL. {' '.join(str(error).split())}")

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import resource
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from types import FrameType
@@ -14,6 +14,7 @@ import uvicorn
 
 from services.cli.wire import OneWrite
 from services.settings import Settings
+from shared import spans
 
 _FINISH_SECONDS = 10
 """How long the last requests may take once nobody new is let in."""
@@ -33,8 +34,12 @@ def serve(
     listener: socket.socket,
     ready: Callable[[], None],
     parent: int | None = None,
+    among: Sequence[socket.socket] = (),
+    number: int = 0,
 ) -> None:
     """Serves on the listener until a signal, or until `parent`, a sentinel, says it has ended.
+
+    One of several processes is told its number `among` them: a listener for each, for its figures.
 
     Calls `ready` once requests are answered. Ends in peace: see `Server.shutdown`.
     """
@@ -42,19 +47,20 @@ def serve(
 
     _allow_many_files()
     give_up_on(listener, _UNREAD_SECONDS)
-    app = create_app(settings)
+    app = create_app(settings, among, number)
     config = uvicorn.Config(
         app.state.front,
         http=OneWrite,
         ws="none",
         lifespan="on",
         access_log=False,
-        log_level="warning",
+        log_config=None,
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
-    Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
+    with spans.sent("croupier-api"):
+        Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
 
 
 def give_up_on(listener: socket.socket, unread_seconds: int) -> None:

@@ -19,6 +19,7 @@ from services.cli.refused import Refused
 from services.cli.supervisor import Job, Supervisor
 from services.cli.working import a_worker_beside, work_for_parent
 from services.settings import Settings
+from shared import logs
 from shared.http import keys
 from shared.http.keys import SCOPES
 from shared.local.process import keep
@@ -128,6 +129,7 @@ def _serve(
     Of many processes this one supervises the others. It keeps all listeners open, so that whoever
     connects to one whose process has died waits for the next.
     """
+    logs.begin(settings.log, settings.log_level)
     if len(listeners) == 1:
         with a_worker_beside(settings) if work else nullcontext():
             server.serve(settings, listeners[0], ready)
@@ -135,11 +137,13 @@ def _serve(
     import services.app
     import services.worker  # noqa: F401  Slow, and the same for all processes.
 
-    def a_server(mine: socket.socket, ready: Callable[[], None], parent: int) -> None:
-        for other in listeners:
-            if other is not mine:
+    among = [socket.create_server(("127.0.0.1", 0)) for _ in listeners]
+
+    def a_server(number: int, ready: Callable[[], None], parent: int) -> None:
+        for place, other in enumerate(listeners):
+            if place != number:
                 other.close()
-        server.serve(settings, mine, ready, parent)
+        server.serve(settings, listeners[number], ready, parent, among, number)
 
     def a_worker(ready: Callable[[], None], parent: int) -> None:
         ready()
@@ -149,7 +153,7 @@ def _serve(
         for listener in listeners:
             listener.close()
 
-    jobs: list[Job] = [partial(a_server, listener) for listener in listeners]
+    jobs: list[Job] = [partial(a_server, number) for number in range(len(listeners))]
     patience = settings.drain_seconds + _STOP_SECONDS
     Supervisor([*jobs, *([a_worker] if work else ())], let_nobody_in, patience).run(ready)
 

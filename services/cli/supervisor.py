@@ -1,8 +1,8 @@
 """Several processes as one: a dead one is replaced, a signal stops them all."""
 
 import gc
+import logging
 import multiprocessing
-import sys
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -15,6 +15,7 @@ Job = Callable[[Callable[[], None], int], None]
 """`(ready, parent)`: what a process does, until SIGTERM or until the sentinel of its parent says
 that it has ended. It calls `ready` once it does."""
 
+_log = logging.getLogger(__name__)
 _FORK = multiprocessing.get_context("fork")
 _PAUSE_SECONDS = 1.0
 """Before a process is replaced that died before it was ready: the next may fare no better."""
@@ -72,10 +73,8 @@ class Supervisor:
     def _replace_the_dead(self) -> None:
         for dead in [each for each in self._employed if not each.process.is_alive()]:
             self._employed.remove(dead)
-            print(
-                f"A process has ended with {dead.process.exitcode}; another takes its place.",
-                file=sys.stderr,
-                flush=True,
+            _log.warning(
+                "A process has ended with %s; another takes its place.", dead.process.exitcode
             )
             if not dead.ready.poll() or not dead.is_ready():
                 sleep(_PAUSE_SECONDS)

@@ -13,6 +13,7 @@ import uvloop
 
 from services.cli.database import ready_to_play
 from services.settings import Settings
+from shared import logs, spans
 
 _DRAIN_SECONDS = 10.0
 _RESTART_SECONDS = 1.0
@@ -70,6 +71,7 @@ async def _working(
 ) -> None:
     from services.worker import Worker  # Slow to import, and the other commands need none of it.
 
+    logs.begin(settings.log, settings.log_level)
     worker, loop = Worker(settings), asyncio.get_running_loop()
     for each in obeyed:
         loop.add_signal_handler(each, worker.stop)
@@ -82,4 +84,5 @@ async def _working(
     if parent := parent_process():
         loop.add_reader(parent.sentinel, alone, parent.sentinel)
     print(greeting, end="", flush=True)
-    await worker.run()
+    with spans.sent("croupier-worker"):
+        await worker.run()

@@ -136,6 +136,13 @@ class Books:
         at = head if position is None else position
         return TrialBalance(at, kinds, total, balanced=total == 0)
 
+    async def imbalance(self, house: str) -> int:
+        """What all accounts of a house come to: 0, or something is wrong."""
+        found = await self._rows(
+            "SELECT coalesce(sum(balance), 0)::bigint FROM account WHERE house = %s", (house,)
+        )
+        return int(found[0][0])
+
     async def _rows(
         self,
         query: LiteralString,

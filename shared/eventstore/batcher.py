@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import NamedTuple
 
+from shared import spans
 from shared.eventstore.rejections import Overloaded, Unreachable, WaitedTooLong
 from shared.eventstore.store import Append, Appended, EventStore, HouseNotOpen
 from shared.kernel.rejected import Rejected
@@ -91,7 +92,8 @@ class Batcher:
             raise Overloaded(f"{self._count} commands are waiting already.")
         deadline = deadline or self.deadline()
         answer: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(house, deque()).append(_Waiting(append, answer, deadline))
+        waiting = _Waiting(append, answer, deadline, spans.current())
+        self._queues.setdefault(house, deque()).append(waiting)
         self._count += 1
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush_all())
@@ -149,7 +151,15 @@ class Batcher:
 
     async def _flush(self, house: str, batch: "list[_Waiting]") -> None:
         try:
-            answers = await self._send(house, [waiting.append for waiting in batch])
+            with spans.span(
+                "append_batch",
+                kind="CLIENT",
+                links=(waiting.span for waiting in batch),
+                db__system__name="postgresql",
+                db__operation__name="append_batch",
+                db__operation__batch__size=len(batch),
+            ):
+                answers = await self._send(house, [waiting.append for waiting in batch])
         except Exception as error:
             if len(batch) > 1 and not isinstance(error, Unreachable | HouseNotOpen):
                 # Nothing was recorded because of one of them: each on its own finds out which.
@@ -200,6 +210,8 @@ class _Waiting(NamedTuple):
     append: Append
     answer: "asyncio.Future[Appended]"
     deadline: float
+    span: object = None
+    """That of its request, where spans are collected."""
 
     def settle(self, answer: Appended | Rejected | Exception) -> None:
         if self.answer.done():  # its caller was cancelled

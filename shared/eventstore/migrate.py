@@ -37,6 +37,11 @@ def head() -> str:
     return revision
 
 
+def revisions() -> list[str]:
+    """Every revision that this program knows, the newest first."""
+    return [each.revision for each in ScriptDirectory.from_config(_config()).walk_revisions()]
+
+
 def open_house(url: str, house: str) -> None:
     """Begins the log of a house, as the owner of the database; harmless when it is open."""
     with psycopg.connect(url, connect_timeout=5) as connection:

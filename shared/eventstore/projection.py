@@ -12,12 +12,13 @@ from typing import Any, Generic, LiteralString, NamedTuple, TypeAlias, TypeVar
 from msgspec import Struct
 from psycopg import AsyncConnection, OperationalError
 
+from shared import spans
 from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Archived
 from shared.eventstore.store import Fact
-from shared.telemetry import count_view_failure, observe_page
+from shared.telemetry import count_view_failure, expect_views, observe_page
 
 Item = TypeVar("Item")
 
@@ -107,6 +108,7 @@ class Projector(Generic[Item]):
         self._page = page
         self._me = secrets.token_hex(8)
         self._set_aside: dict[tuple[str, str], float] = {}
+        expect_views(self._projections)
 
     async def __aenter__(self) -> "Projector[Item]":
         return self
@@ -120,13 +122,14 @@ class Projector(Generic[Item]):
         """Moves every view that is behind by one page. Says whether there is more to do at once."""
         more = False
         for (house, position), due in (await self._due()).items():
-            try:
-                page = await self._pages.read(house, position, self._page)
-            except Archived as gone:  # a view that is newer than the archive
-                self._wait_for_the_archive(house, due, gone)
-                continue
-            observe_page(page.last - page.after)
-            await self._move(page, due)
+            with spans.span("write views", views=len(due)):
+                try:
+                    page = await self._pages.read(house, position, self._page)
+                except Archived as gone:  # a view that is newer than the archive
+                    self._wait_for_the_archive(house, due, gone)
+                    continue
+                observe_page(page.last - page.after)
+                await self._move(page, due)
             more = more or page.last - page.after == self._page
         return more
 

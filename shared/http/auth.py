@@ -23,6 +23,9 @@ REMEMBERED_SECONDS: Final = 5.0
 
 _MOST_REMEMBERED: Final = 10_000
 
+CALLER: Final = "caller"
+"""Where a request's scope has who sent it, once that is known."""
+
 
 class Unauthenticated(Rejected):
     """Who are you?
@@ -60,6 +63,11 @@ class Caller(Struct, frozen=True):
     actor: str
     """How events name who caused them: `key/<name>/<prefix>`."""
     scopes: frozenset[str]
+
+    @property
+    def key(self) -> str:
+        """The prefix of its key, which is no secret."""
+        return self.actor.rpartition("/")[2]
 
     def require(self, scope: Scope) -> "Caller":
         """Raises `Forbidden` unless the key has the scope."""
@@ -164,4 +172,5 @@ async def admitted(request: Request, scope: Scope) -> Caller:
     """The caller of a request, who has this scope now. Raises as `authenticate` and `require`."""
     keys: Keys = request.app.state.keys
     raw = dict(request.headers.raw)
-    return (await keys.authenticate(raw.get(b"authorization"))).require(scope)
+    caller = request.scope[CALLER] = await keys.authenticate(raw.get(b"authorization"))
+    return caller.require(scope)

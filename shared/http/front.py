@@ -14,7 +14,7 @@ import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared.http import keys, problems
-from shared.http.auth import Caller, Keys
+from shared.http.auth import CALLER, Caller, Keys
 from shared.http.problems import METHOD_IN_FRONT, Malformed, Unexpected
 from shared.http.requests import MOST_BODY_BYTES, etag, header_map, read_body
 from shared.kernel.ids import ID_PATTERN
@@ -73,6 +73,7 @@ class Front:
             for path, entrance in self._ways:
                 if found := path.fullmatch(scope["path"]):
                     if scope["method"] == entrance.method:
+                        scope["route"] = entrance
                         await self._serve(entrance, found, scope, receive, send)
                         return
                     scope[METHOD_IN_FRONT] = entrance.method
@@ -85,6 +86,7 @@ class Front:
         try:
             headers = header_map(scope)
             caller = await self._keys.authenticate(headers.get(b"authorization"))
+            scope[CALLER] = caller
             caller.require(entrance.scope)
             for name, value in found.groupdict().items():
                 if not _ID.fullmatch(value):

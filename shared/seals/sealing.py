@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
 from psycopg import AsyncConnection
 
+from shared import spans
 from shared.eventstore.chain import GENESIS, ChainBroken, verify_chain
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Archived
@@ -89,7 +90,8 @@ class Sealer:
         more = False
         for house in due:
             try:
-                more = await self.seal(house, keys) or more
+                with spans.span("seal a log"):
+                    more = await self.seal(house, keys) or more
             except (NotSealed, ChainBroken) as broken:
                 count_seal_failure()
                 _log.error("The log of %s is not sealed: %s", house, broken)

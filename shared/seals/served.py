@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, LiteralString
+from typing import Final, LiteralString, NamedTuple
 
 from msgspec import Struct
 
@@ -91,6 +91,17 @@ class SealFault(Struct, frozen=True):
     position: int
     what: str
     found_at: datetime
+
+
+class Standing(NamedTuple):
+    """How all houses' logs stand: their events; of these, those that are checked and sealed; the
+    most that are behind a seal; and the age in seconds of the oldest seal of a log that went on.
+    None where nothing was ever sealed."""
+
+    events: int
+    sealed: int | None
+    behind: int | None
+    seconds: float
 
 
 class Seals:
@@ -201,11 +212,10 @@ class Seals:
         await self._store.rows(_COSIGN, (house, size, key.name, str(signature), seen_at))
         return await self.at(house, size)
 
-    async def behind(self) -> tuple[int, float] | None:
-        """The most events behind a seal, and the age in seconds of the oldest seal of a log that
-        went on; None when nothing was ever sealed."""
-        ((events, seconds),) = await self._store.rows(_BEHIND, ())
-        return None if events is None else (events, seconds)
+    async def standing(self) -> Standing:
+        """How far all logs are sealed."""
+        (row,) = await self._store.rows(_STANDING, ())
+        return Standing(*row)
 
     async def _sealed(self, house: str, position: int, size: int | None) -> int:
         """The size to be proven by, which has to be sealed, and to hold a position."""
@@ -274,8 +284,8 @@ _COSIGN: Final[LiteralString] = """
     INSERT INTO seal_cosignature (house, size, witness, signature, seen_at)
     VALUES (%b, %b, %b, %b, %b) ON CONFLICT DO NOTHING"""
 
-_BEHIND: Final[LiteralString] = """
-    SELECT max(h.position - s.size),
+_STANDING: Final[LiteralString] = """
+    SELECT coalesce(sum(h.position)::bigint, 0), sum(s.size)::bigint, max(h.position - s.size),
            coalesce(max(extract(epoch FROM now() - s.sealed_at)::float8)
                     FILTER (WHERE h.position > s.size), 0)
-      FROM log_head h JOIN seal_head s ON s.house = h.house WHERE s.size > 0"""
+      FROM log_head h LEFT JOIN seal_head s ON s.house = h.house AND s.size > 0"""

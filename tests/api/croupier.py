@@ -7,6 +7,7 @@ import subprocess
 import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from signal import SIGKILL, Signals
 from tempfile import TemporaryDirectory
@@ -53,6 +54,7 @@ class Croupier:
             "DATABASE_URL": database.app_url,
             "REDIS_URL": redis_url,
             "CROUPIER_PORT": str(port),
+            "CROUPIER_LOG_LEVEL": "warning",
             "CROUPIER_SEED_KEYS": f"test:{seed_key}",
             "CROUPIER_SEALS": f"{self._home.name}/seals",
             "CROUPIER_SEAL_KEY": f"{self._home.name}/seal.key",
@@ -60,6 +62,8 @@ class Croupier:
             "CROUPIER_WITNESSES": str(public_of(WITNESS, WITNESS_NAME, COSIGNS)),
         }
         add_key(Path(self._home.name) / "seal.key")
+        self.log: Path | None = None
+        """Where it tells what it does; without it, where the tests do."""
         self._process: subprocess.Popen[str] | None = None
 
     def twin(self) -> "Croupier":
@@ -70,9 +74,15 @@ class Croupier:
 
     def start(self) -> None:
         """Returns when it serves."""
-        self._process = subprocess.Popen(
-            _SERVE, env=self.environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
+        with self.log.open("ab") if self.log else nullcontext() as log:
+            self._process = subprocess.Popen(
+                _SERVE,
+                env=self.environment,
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
         assert self._process.stdout
         assert self.address in self._process.stdout.readline(), "croupier did not start"
 

@@ -4,13 +4,14 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Iterator
-from signal import SIGKILL, SIGTERM
+from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 
 import httpx
 import pytest
 
 from shared.local.process import until
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House, children, key
+from tests.api.test_metrics import parsed
 from tests.conftest import Cluster
 
 WORKERS = 3
@@ -154,3 +155,55 @@ def test_without_their_supervisor_they_end_and_free_the_address(
     crew.start()
 
     assert house.do("player-1s", "buy_in", seat=1, amount=1)
+
+
+def test_a_scrape_has_the_figures_of_all_whichever_it_reaches(crew: Croupier, house: House) -> None:
+    def accepted() -> dict[str, float]:
+        """Commands, by process."""
+        with httpx.Client(trust_env=False) as scraper:  # on a connection of its own each time
+            text = scraper.get(f"{crew.address}/metrics").text
+        return {
+            sample.labels["process"]: sample.value
+            for sample in parsed(text)
+            if sample.name == "croupier_commands_total" and sample.labels["outcome"] == "accepted"
+        }
+
+    seen = [accepted() for _ in range(10)]
+
+    assert seen[0].keys() <= {str(number) for number in range(WORKERS)}
+    assert sum(seen[0].values()) == PLAYERS * 3  # opened, granted, seated
+    assert all(each == seen[0] for each in seen)
+
+
+def test_a_scrape_stands_together_by_name_and_knows_the_log_once(
+    crew: Croupier, house: House
+) -> None:
+    text = house.ask("GET", "/metrics", key="").text
+
+    names = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")]
+    assert len(names) == len(set(names))
+    assert text.count("\ncroupier_log_events ") == 1
+    assert {
+        sample.labels["process"]
+        for sample in parsed(text)
+        if sample.name == "process_start_time_seconds"
+    } == {str(number) for number in range(WORKERS)}
+
+
+def test_a_scrape_goes_without_a_process_that_does_not_answer(crew: Croupier, house: House) -> None:
+    stopped = min(children(crew))  # The worker is the last one.
+    os.kill(stopped, SIGSTOP)
+    try:
+        with httpx.Client(trust_env=False, timeout=5.0) as scraper:
+            texts = []
+            while len(texts) < 5:
+                try:
+                    texts.append(scraper.get(f"{crew.address}/metrics").text)
+                except httpx.TimeoutException:  # It was the one that was asked.
+                    continue
+    finally:
+        os.kill(stopped, SIGCONT)
+
+    for text in texts:
+        told = {sample.labels.get("process", "") for sample in parsed(text)} - {""}
+        assert len(told) == WORKERS - 1

@@ -25,6 +25,8 @@ again, beside json.loads over the same lines; and the memory it takes, over ten 
 
 **memory**: what a process with ten thousand open tables weighs.
 
+**watching**: what it costs a request to be measured, and to be told in a line of the log.
+
 **lag**: how far the views and a listener are behind while the service is under full load.
 
 **growth**: appends, http, views, loads and replay on a log of ten million events, beside a young
@@ -52,7 +54,18 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks import append, end_to_end, engine, growth, lag, odds, replay, tables, verify
+from tests.benchmarks import (
+    append,
+    end_to_end,
+    engine,
+    growth,
+    lag,
+    odds,
+    replay,
+    tables,
+    verify,
+    watching,
+)
 from tests.benchmarks.report import Part, Report, machine, show
 from tests.benchmarks.servers import Postgres, postgres
 
@@ -65,6 +78,7 @@ PARTS: dict[str, Callable[[Postgres, bool], Part]] = {
     "verify": lambda _, quick: verify.compare(quick),
     "load": tables.loads,
     "memory": tables.memory,
+    "watching": lambda _, quick: watching.measure(quick),
     "lag": lag.measure,
     "growth": growth.compare,
     "verify-memory": lambda _, quick: verify.memory(quick),

@@ -111,6 +111,7 @@ def croupier_on(url: str, *options: str) -> Service:
         "DATABASE_URL": url,
         "CROUPIER_HOUSE": HOUSE,
         "CROUPIER_PORT": "{port}",
+        "CROUPIER_LOG_LEVEL": "warning",  # as the others: no line for each request
         "CROUPIER_SEED_KEYS": f"bench:{seed_key}",
     }
     return Service((CROUPIER, "serve", *options), environment, key)

@@ -21,7 +21,7 @@ OVER_ALL_HOUSES = (
     "UPDATE projection_checkpoint SET held_until = ",
     "SELECT c.name, max(h.position - c.position), ",
     "SELECT h.house FROM log_head h LEFT JOIN seal_head s ",
-    "SELECT max(h.position - s.size), ",
+    "SELECT coalesce(sum(h.position)::bigint, ",
 )
 """How these begin: which houses there are, what waits for a worker, how far views and seals are
 behind. No caller waits for them, and each node can answer its part."""

@@ -68,7 +68,12 @@ def test_all_are_healthy_in_order(compose: Compose, address: str) -> None:
         assert until(lambda name=service: health(compose, name) == "healthy"), service
 
     ready = httpx.get(f"http://{address}/readyz", trust_env=False)
-    assert ready.json() == {"status": "ready", "database": "reachable", "redis": "connected"}
+    assert ready.json() == {
+        "status": "ready",
+        "database": "reachable",
+        "schema": "current",
+        "redis": "connected",
+    }
 
 
 def test_secrets_are_in_files_of_those_who_need_them(compose: Compose) -> None:

@@ -14,7 +14,7 @@ from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.migrate import open_house
 from shared.eventstore.postgres import PostgresStore
-from shared.telemetry import REGISTRY
+from shared.telemetry import WORK
 from tests.application.processes import Clock
 from tests.conftest import Database
 from tests.projections.evening import CODEC, HOUSE
@@ -58,7 +58,7 @@ def played(
 
 
 def figure(name: str, **labels: str) -> float | None:
-    return REGISTRY.get_sample_value(name, labels)
+    return WORK.get_sample_value(name, labels)
 
 
 async def test_the_newest_sums_of_every_game_and_table(database: Database, curves: Curves) -> None:

@@ -11,9 +11,11 @@ from services.blackjack.application.computers import Computers
 from services.blackjack.application.reading import table_id
 from services.blackjack.application.tables import Tables, is_for_computers
 from services.blackjack.domain.commands import TimeOut
+from shared import spans
 from shared.eventstore.cause import Cause
 from shared.eventstore.store import Deadline, EventStore
 from shared.kernel.rejected import Rejected
+from shared.tracing import named
 
 CLAIM = timedelta(seconds=2)
 """How long a claimed deadline is ours: another worker fires it then, should we have died."""
@@ -53,10 +55,12 @@ class Clocks:
 
     async def _fire(self, house: str, deadline: Deadline) -> None:
         # One turn times out once. No caller's key has a space, so none can take this one.
-        cause = Cause(house=house, actor="clock", id=f"time-out {deadline.stream} {deadline.turn}")
+        name = f"time-out {deadline.stream} {deadline.turn}"
+        cause = Cause(house=house, actor="clock", id=name, traceparent=named(house, name))
         command = TimeOut(deadline.turn)
         try:
-            answered = await self._tables.play(cause, table_id(deadline.stream), command)
+            with spans.span("time out", parent=cause.traceparent):
+                answered = await self._tables.play(cause, table_id(deadline.stream), command)
         except Rejected:
             return  # somebody acted in time, or the claim runs out and it is tried again
         if not answered.replayed:

@@ -25,11 +25,13 @@ from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
 from services.blackjack.odds.kinds import names_of
 from services.blackjack.players.choose import Choose, cautious, easy, hard, moves_of, normal
+from shared import spans
 from shared.eventstore.cause import Cause
 from shared.eventstore.store import Deadline
 from shared.eventstore.wakeups import Wakeups
 from shared.kernel.moments import milliseconds, moment
 from shared.kernel.rejected import Rejected
+from shared.tracing import named
 
 _MOST_GAMES: Final = 256
 
@@ -65,8 +67,9 @@ class Computers:
             # The seat acts once at this version. No caller's key has a space, so none is this one.
             name, actor = f"computer at {stream} {version}", f"computer/{computer.level}"
             with suppress(Rejected):  # somebody was faster, or it is tried again after the claim
-                cause = Cause(house, actor, name, if_version=version)
-                await self._tables.play(cause, table_id(stream), command)
+                cause = Cause(house, actor, name, version, named(house, name))
+                with spans.span("computer plays", parent=cause.traceparent):
+                    await self._tables.play(cause, table_id(stream), command)
         return None
 
     def _choice(self, table: Table, number: int, level: Level, seen: TableView) -> Command | None:

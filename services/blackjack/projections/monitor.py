@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from services.blackjack.application.rulesets import Rulesets
 from services.blackjack.domain.rejections import UnknownRuleset
@@ -10,10 +10,13 @@ from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.odds.luck import Exact, Judged, Played, add, judge
 from services.blackjack.projections.curves import ALL_TABLES, Curves, Total
-from shared.telemetry import show_return, show_return_alarms
+from shared.telemetry import show_played, show_return, show_return_alarms
 
 Exactly: TypeAlias = Callable[[Ruleset], Awaitable[Exact]]
 """What a game returns, computed: `OddsDesk.returns`."""
+
+OTHERS: Final = "others"
+"""Houses' own games together, and published ones of other releases than this."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,10 +45,14 @@ class Monitor:
                     key = house, total.table, total.ruleset, total.version
                     alarmed.add(key)
                     self._tell(key, total.played, judged)
-                if total.table == ALL_TABLES and _is_published(total):
-                    known = everywhere.get(total.ruleset)
-                    everywhere[total.ruleset] = add(known, total.played) if known else total.played
+                if total.table == ALL_TABLES:
+                    name = total.ruleset if _is_published(total) else OTHERS
+                    known = everywhere.get(name)
+                    everywhere[name] = add(known, total.played) if known else total.played
         for name, played in everywhere.items():
+            show_played(name, played.rounds, played.stake, played.payout)
+            if name == OTHERS:
+                continue
             judged = judge(played, await self._exact(PUBLISHED[name]))
             show_return(name, judged.realised, judged.best, judged.low, judged.high)
         show_return_alarms(len(alarmed))
