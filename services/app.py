@@ -46,7 +46,7 @@ from shared import telemetry
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
-from shared.eventstore.postgres import PostgresStore
+from shared.eventstore.postgres import SERVING, PostgresStore
 from shared.eventstore.rejections import Unreachable
 from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.store import HouseNotOpen
@@ -56,6 +56,8 @@ from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
 from shared.http.openapi import answers
 from shared.http.responses import Json
+from shared.http.revocations import Revocations
+from shared.http.strangers import Strangers
 from shared.seals.notes import PublicKey
 from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
@@ -127,7 +129,9 @@ class Service:
             patience=settings.command_seconds,
             on_appended=self.wakeups.announce,
         )
-        self.keys = Keys(self.store.readers)
+        strangers = Strangers(settings.failed_keys)
+        self.keys = Keys(self.store.readers, strangers=strangers)
+        self.revocations = Revocations(settings.database_url, self.keys.forget, SERVING)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         ask = announced_to(self.wakeups)
@@ -157,6 +161,7 @@ class Service:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
             await stack.enter_async_context(self.reads)
+            await stack.enter_async_context(self.revocations)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             stack.push_async_callback(self.odds.close)

@@ -8,7 +8,7 @@ containers hand secrets out: `DATABASE_URL_FILE` and the like name it.
 import os
 from base64 import urlsafe_b64decode
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -19,6 +19,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from shared.http.quotas import Quota
 from shared.kernel.ids import ID_PATTERN
 from shared.seals.notes import BadNote, PublicKey
 
@@ -50,6 +51,11 @@ def parse_seed_keys(text: object) -> object:
     return tuple(keys)
 
 
+def parse_quota(text: object) -> object:
+    """`100/s`, `6000/m` or `10000/h` → a `Quota`. Raises `ValueError`."""
+    return Quota.read(text) if isinstance(text, str) else text
+
+
 def parse_witnesses(text: object) -> object:
     """`name+id+key,…` → a tuple of them. Raises `ValueError`."""
     if not isinstance(text, str):
@@ -60,6 +66,7 @@ def parse_witnesses(text: object) -> object:
         raise ValueError(str(bad)) from None
 
 
+_Quota: TypeAlias = Annotated[Quota, NoDecode, BeforeValidator(parse_quota)]
 _PostgresUrl = Annotated[str, Field(pattern="^(postgres(ql)?://.+)?$")]
 
 
@@ -136,6 +143,11 @@ class Settings(BaseSettings):
         default="local",
         pattern=ID_PATTERN,
         description="the house that local keys belong to, 1 to 64 of a–z, 0–9, '.', '_' and '-'",
+    )
+    failed_keys: _Quota = Field(
+        default=Quota(120, 60),
+        description="how many requests with a key that does not work an address may send before it "
+        "is told to wait, as 120/m",
     )
     seed_keys: Annotated[tuple[SeedKey, ...], NoDecode, BeforeValidator(parse_seed_keys)] = Field(
         default=(),

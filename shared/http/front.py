@@ -84,7 +84,7 @@ class Front:
     ) -> None:
         try:
             headers = header_map(scope)
-            caller = await self._keys.authenticate(headers.get(b"authorization"))
+            caller = await self._keys.authenticate(headers.get(b"authorization"), scope["client"])
             caller.require(entrance.scope)
             for name, value in found.groupdict().items():
                 if not _ID.fullmatch(value):

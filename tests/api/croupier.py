@@ -54,6 +54,7 @@ class Croupier:
             "REDIS_URL": redis_url,
             "CROUPIER_PORT": str(port),
             "CROUPIER_SEED_KEYS": f"test:{seed_key}",
+            "CROUPIER_FAILED_KEYS": "1000000/s",
             "CROUPIER_SEALS": f"{self._home.name}/seals",
             "CROUPIER_SEAL_KEY": f"{self._home.name}/seal.key",
             "CROUPIER_SEAL_SECONDS": "0",

@@ -234,7 +234,7 @@ def app(store: Any, tables: Tables, ledger: Ledger) -> FastAPI:
 
 
 class _OneKey:
-    async def authenticate(self, authorization: bytes | None) -> Caller:
+    async def authenticate(self, authorization: bytes | None, _: object) -> Caller:
         if authorization != _KEY:
             raise Unauthenticated("This key is unknown, expired or revoked.")
         return Caller(HOUSE, "key/simulation", frozenset(SCOPES))
