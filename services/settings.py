@@ -126,6 +126,11 @@ class Settings(BaseSettings):
         ge=1,
         description="how many commands may be under way in one process; more are told to come back",
     )
+    request_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        description="how many seconds a client may take to send a request, head and body each",
+    )
     drain_seconds: float = Field(
         default=1.0,
         ge=0,

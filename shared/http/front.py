@@ -15,10 +15,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared.http import keys, problems
 from shared.http.auth import Caller, Keys
-from shared.http.problems import METHOD_IN_FRONT, Malformed, Unexpected
+from shared.http.problems import METHOD_IN_FRONT, HeadTooLarge, Malformed, Unexpected
 from shared.http.requests import MOST_BODY_BYTES, etag, header_map, read_body
+from shared.http.secured import SECURE, secured
 from shared.kernel.ids import ID_PATTERN
 from shared.kernel.rejected import Rejected
+
+MOST_HEADERS: Final = 100
 
 _ID: Final = re.compile(ID_PATTERN)
 _encoder: Final = msgspec.json.Encoder()
@@ -70,6 +73,9 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
+            if len(scope["headers"]) > MOST_HEADERS:
+                await problems.response(HeadTooLarge())(scope, receive, secured(send))
+                return
             for path, entrance in self._ways:
                 if found := path.fullmatch(scope["path"]):
                     if scope["method"] == entrance.method:
@@ -77,7 +83,7 @@ class Front:
                         return
                     scope[METHOD_IN_FRONT] = entrance.method
                     break
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, secured(send))
 
     async def _serve(
         self, entrance: Entrance, found: re.Match[str], scope: Scope, receive: Receive, send: Send
@@ -93,15 +99,16 @@ class Front:
             reply = await entrance.serve(Asked(caller, headers, found[found.lastindex or 0], body))
             await _answer(send, reply)
         except Rejected as refusal:
-            await problems.response(refusal)(scope, receive, send)
+            await problems.response(refusal)(scope, receive, secured(send))
         except Exception:
             _log.exception("%s %s has failed.", entrance.method, entrance.path)
-            await problems.response(Unexpected())(scope, receive, send)
+            await problems.response(Unexpected())(scope, receive, secured(send))
 
 
 async def _answer(send: Send, reply: Reply) -> None:
     body = _encoder.encode(reply.answer)
     headers = [
+        *SECURE,
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
     ]
