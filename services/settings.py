@@ -48,6 +48,8 @@ def parse_seed_keys(text: object) -> object:
         if not name or len(key) != _SEED_KEY_BYTES:
             raise ValueError(f"not id:key with a key of {_SEED_KEY_BYTES} bytes")
         keys.append(SeedKey(name, key))
+    if len({key.id for key in keys}) < len(keys):
+        raise ValueError("two keys have the same id")
     return tuple(keys)
 
 
@@ -151,8 +153,8 @@ class Settings(BaseSettings):
     )
     failed_keys: _Quota = Field(
         default=Quota(120, 60),
-        description="how many requests with a key that does not work an address may send before it "
-        "is told to wait, as 120/m",
+        description="the requests with a key that does not work that an address may send before it is "
+        "told to wait, as 120/m",
     )
     seed_keys: Annotated[tuple[SeedKey, ...], NoDecode, BeforeValidator(parse_seed_keys)] = Field(
         default=(),

@@ -18,6 +18,7 @@ from services.cli import (
     rebuilding,
     replaying,
     seals,
+    seed_keys,
     serving,
     verifying,
     working,
@@ -43,6 +44,7 @@ app.command()(replaying.replay)
 app.command()(demo.demo)
 app.command()(odds.odds)
 app.add_typer(keys.app, name="keys")
+app.add_typer(seed_keys.app, name="seed-keys")
 app.add_typer(seals.app, name="seals")
 app.add_typer(partitions.app, name="partitions")
 
