@@ -54,10 +54,12 @@ from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
+from shared.http.jwks import Jwks
 from shared.http.openapi import answers
 from shared.http.responses import Json
 from shared.http.revocations import Revocations
 from shared.http.strangers import Strangers
+from shared.http.tokens import Claims, Tokens
 from shared.seals.notes import PublicKey
 from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
@@ -130,7 +132,10 @@ class Service:
             on_appended=self.wakeups.announce,
         )
         strangers = Strangers(settings.failed_keys)
-        self.keys = Keys(self.store.readers, strangers=strangers)
+        self.jwks = Jwks(url, self._forget_keys) if (url := settings.jwt_jwks_url) else None
+        tokens = Tokens(self.jwks, _claims(settings), self.store.readers) if self.jwks else None
+        verify = tokens.caller if tokens else None
+        self.keys = Keys(self.store.readers, strangers=strangers, tokens=verify)
         self.revocations = Revocations(settings.database_url, self.keys.forget, SERVING)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
@@ -162,6 +167,8 @@ class Service:
             await stack.enter_async_context(self.store)
             await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.revocations)
+            if self.jwks:
+                await stack.enter_async_context(self.jwks)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             stack.push_async_callback(self.odds.close)
@@ -201,6 +208,9 @@ class Service:
             ),
         )
 
+    def _forget_keys(self) -> None:
+        self.keys.forget()
+
     def drain(self) -> None:
         """From now on we are not ready, though we still answer; streams continue elsewhere."""
         self.draining = True
@@ -239,6 +249,16 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.front = front
     openapi.publish(app, _PUBLISHED, front.description)
     return app
+
+
+def _claims(settings: Settings) -> Claims:
+    return Claims(
+        settings.jwt_issuer,
+        settings.jwt_audience,
+        settings.jwt_house_claim,
+        settings.jwt_scopes_claim,
+        settings.jwt_actor_claim,
+    )
 
 
 def _entrances(service: Service) -> Iterator[Entrance]:

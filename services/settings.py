@@ -153,7 +153,7 @@ class Settings(BaseSettings):
     )
     failed_keys: _Quota = Field(
         default=Quota(120, 60),
-        description="the requests with a key that does not work that an address may send before it is "
+        description="the requests with a wrong key that an address may send before it is "
         "told to wait, as 120/m",
     )
     seed_keys: Annotated[tuple[SeedKey, ...], NoDecode, BeforeValidator(parse_seed_keys)] = Field(
@@ -163,6 +163,31 @@ class Settings(BaseSettings):
         "the current one first; old ones stay until no round of theirs runs",
     )
 
+    jwt_issuer: str = Field(
+        default="",
+        description="the `iss` of the identity provider whose tokens are taken beside API keys; "
+        "without it, CROUPIER_JWT_AUDIENCE and CROUPIER_JWT_JWKS_URL, none are",
+    )
+    jwt_audience: str = Field(default="", description="the `aud` of tokens that are meant for us")
+    jwt_jwks_url: str = Field(
+        default="",
+        pattern=r"^(https://.+|http://(127\.0\.0\.1|localhost|\[::1\])[:/].*|file:///.+)?$",
+        description="the address of the identity provider's keys, a JWKS, as https://… or "
+        "file:///…; http:// only on this machine",
+    )
+    jwt_house_claim: str = Field(
+        default="house", min_length=1, description="the claim of a token that names its house"
+    )
+    jwt_scopes_claim: str = Field(
+        default="scope",
+        min_length=1,
+        description="the claim of a token that has its scopes, as a list or with spaces between",
+    )
+    jwt_actor_claim: str = Field(
+        default="sub",
+        min_length=1,
+        description="the claim of a token that events name as their actor",
+    )
     seals: Path | None = Field(
         default=None,
         description="the directory where a worker keeps seals of the log, best on a disk that the "
@@ -202,10 +227,17 @@ class Settings(BaseSettings):
     def from_environment(cls) -> "Settings":
         """Raises `WrongSettings`."""
         try:
-            return cls()
+            settings = cls()
         except ValidationError as error:
             wrong = {str(each["loc"][0]) for each in error.errors()}
             raise WrongSettings("\n".join(map(_accepted, sorted(wrong)))) from None
+        provider = settings.jwt_issuer, settings.jwt_audience, settings.jwt_jwks_url
+        if any(provider) and not all(provider):
+            raise WrongSettings(
+                "CROUPIER_JWT_ISSUER, CROUPIER_JWT_AUDIENCE and CROUPIER_JWT_JWKS_URL are set all "
+                "three or none of them."
+            )
+        return settings
 
     @property
     def owner_url(self) -> str:

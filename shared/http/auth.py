@@ -1,7 +1,7 @@
 """Who is calling: `Authorization: Bearer ck_<prefix>_<secret>`, and what that key may do."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from hmac import compare_digest
@@ -39,7 +39,8 @@ class Unauthenticated(Rejected):
 
     The request carries no API key, or one that is unknown, expired or revoked. Send the header
     `Authorization: Bearer <key>`. `croupier up` keeps a key for local use in `dev.key`; an
-    operator makes others with `croupier keys create`.
+    operator makes others with `croupier keys create`. Where the operator has named an identity
+    provider, one of its tokens does as well.
     """
 
     status: ClassVar[int] = 401
@@ -57,7 +58,7 @@ class Forbidden(Rejected):
     status: ClassVar[int] = 403
 
     def __init__(self, needed: Scope, scopes: frozenset[str]) -> None:
-        has = ", ".join(sorted(scopes))
+        has = ", ".join(sorted(scopes)) or "none"
         super().__init__(
             f"This needs a key with the scope {needed}; yours has {has}.", needed=needed
         )
@@ -68,7 +69,7 @@ class Caller(Struct, frozen=True):
 
     house: str
     actor: str
-    """How events name who caused them: `key/<name>/<prefix>`."""
+    """How events name who caused them: `key/<name>/<prefix>` or `jwt/<subject>`."""
     scopes: frozenset[str]
 
     def require(self, scope: Scope) -> "Caller":
@@ -76,6 +77,9 @@ class Caller(Struct, frozen=True):
         if scope not in self.scopes:
             raise Forbidden(scope, self.scopes)
         return self
+
+
+Verify: TypeAlias = Callable[[str], Awaitable[tuple[Caller | None, float]]]
 
 
 class Keys:
@@ -86,8 +90,11 @@ class Keys:
         pool: AsyncConnectionPool[Any],
         clock: Callable[[], float] = monotonic,
         strangers: Strangers | None = None,
+        tokens: Verify | None = None,
     ) -> None:
+        """`tokens` says who a key is for that is none of ours, and for how many seconds."""
         self._pool = pool
+        self._tokens = tokens
         self._clock = clock
         self._strangers = strangers
         self._remembered: dict[bytes, tuple[Caller, float]] = {}
@@ -145,22 +152,34 @@ class Keys:
         return await asyncio.shield(looking)
 
     async def _look_up(self, fingerprint: bytes, authorization: bytes) -> Caller:
+        try:
+            caller, until = await self._find(authorization)
+        except Unauthenticated as refusal:
+            self._remembered.pop(fingerprint, None)
+            again = self._clock() + REMEMBERED_SECONDS
+            _remember(self._refused, fingerprint, refusal.detail, again)
+            raise
+        _remember(self._remembered, fingerprint, caller, until)
+        return caller
+
+    async def _find(self, authorization: bytes) -> tuple[Caller, float]:
+        """The caller, and until when that may be remembered."""
         scheme, _, token = authorization.decode("latin-1").partition(" ")
-        parts = split(token) if scheme.lower() == "bearer" else None
-        if not parts:
+        if scheme.lower() != "bearer":
             raise Unauthenticated(_SEND)
-        changes = -1
+        parts, changes = split(token), -1
         while changes != self._changes:  # else what was read may be older than a revocation
             changes, now = self._changes, self._clock()
-            caller, seconds_left = await self._read(*parts)
-        if caller:
-            _remember(
-                self._remembered, fingerprint, caller, now + min(REMEMBERED_SECONDS, seconds_left)
-            )
-            return caller
-        self._remembered.pop(fingerprint, None)
-        _remember(self._refused, fingerprint, _UNKNOWN, now + REMEMBERED_SECONDS)
-        raise Unauthenticated(_UNKNOWN)
+            if parts:
+                caller, seconds_left = await self._read(*parts)
+                seconds_left = min(REMEMBERED_SECONDS, seconds_left)
+            elif self._tokens:
+                caller, seconds_left = await self._tokens(token)
+            else:
+                raise Unauthenticated(_SEND)
+        if not caller:
+            raise Unauthenticated(_UNKNOWN)
+        return caller, now + seconds_left
 
     async def _read(self, prefix: str, secret: str) -> tuple[Caller | None, float]:
         """The caller, and for how many seconds its key is valid. Raises `Unreachable`."""
@@ -202,7 +221,8 @@ _BEARER = HTTPBearer(
     auto_error=False,
     scheme_name="api_key",
     bearerFormat="ck_<prefix>_<secret>",
-    description="An API key. `croupier up` keeps one for local use in `dev.key`.",
+    description="An API key; `croupier up` keeps one for local use in `dev.key`. Or a JSON Web "
+    "Token of the operator's identity provider, where there is one.",
 )
 
 

@@ -47,6 +47,27 @@ def test_a_wrong_value_is_answered_with_the_variable_and_what_it_accepts(
     assert value not in message
 
 
+@pytest.mark.parametrize("address", ["http://id.example/keys", "http://127.0.0.1.evil/", "ftp://x"])
+def test_keys_of_an_identity_provider_come_by_https(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another machine anybody between could say what they are."""
+    monkeypatch.setenv("CROUPIER_JWT_JWKS_URL", address)
+
+    with pytest.raises(WrongSettings, match="CROUPIER_JWT_JWKS_URL has a value"):
+        Settings.from_environment()
+
+
+def test_an_identity_provider_is_named_wholly_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CROUPIER_JWT_ISSUER", "https://id.example")
+    monkeypatch.setenv("CROUPIER_JWT_JWKS_URL", "https://id.example/keys")
+
+    with pytest.raises(WrongSettings, match="CROUPIER_JWT_AUDIENCE and .* all three or none"):
+        Settings.from_environment()
+
+
 def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://me@here/it")
     monkeypatch.setenv("CROUPIER_SEED_KEYS", f"new:{KEY},old:{KEY}")
