@@ -55,6 +55,7 @@ from shared.http import feed, openapi, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
 from shared.http.jwks import Jwks
+from shared.http.limits import Limits, Shared
 from shared.http.openapi import answers
 from shared.http.responses import Json
 from shared.http.revocations import Revocations
@@ -137,6 +138,7 @@ class Service:
         verify = tokens.caller if tokens else None
         self.keys = Keys(self.store.readers, strangers=strangers, tokens=verify)
         self.revocations = Revocations(settings.database_url, self.keys.forget, SERVING)
+        self.limits = Limits(Shared(self.redis), settings.rate, settings.house_rate)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         ask = announced_to(self.wakeups)
@@ -240,12 +242,13 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=service.running,
     )
     app.state.keys = service.keys
+    app.state.limits = service.limits
     app.state.drain = service.drain
     app.state.stop_waiting = service.stop_waiting
     problems.install(app)
     for router in _routers(service):
         app.include_router(router)
-    front = Front(app, service.keys, _entrances(service))
+    front = Front(app, service.keys, service.limits, _entrances(service))
     app.state.front = front
     openapi.publish(app, _PUBLISHED, front.description)
     return app

@@ -151,6 +151,16 @@ class Settings(BaseSettings):
         pattern=ID_PATTERN,
         description="the house that local keys belong to, 1 to 64 of a–z, 0–9, '.', '_' and '-'",
     )
+    rate: _Quota | None = Field(
+        default=None,
+        description="the requests that a key may send, as 100/s, 6000/m or 10000/h, each command "
+        "counted, where `croupier keys create --rate` says nothing else; without it any number",
+    )
+    house_rate: _Quota | None = Field(
+        default=None,
+        description="the requests that all keys of a house may send together, as 1000/s; without "
+        "it any number",
+    )
     failed_keys: _Quota = Field(
         default=Quota(120, 60),
         description="the requests with a wrong key that an address may send before it is "

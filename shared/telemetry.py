@@ -101,6 +101,14 @@ _RETURN_ALARMS: Final = Gauge(
     "Games and tables, of all houses, whose return is outside of its band.",
     registry=REGISTRY,
 )
+_RATE_REFUSALS: Final = Counter(
+    "croupier_rate_refusals", "Requests beyond the limit of a key or a house.", registry=REGISTRY
+)
+_RATE_LEASES_ALONE: Final = Counter(
+    "croupier_rate_leases_alone",
+    "Times that a limit was held by this process alone, because Redis did not answer.",
+    registry=REGISTRY,
+)
 ProcessCollector(registry=REGISTRY)
 
 
@@ -161,6 +169,16 @@ def show_return(ruleset: str, realised: float, exact: float, low: float, high: f
 def show_return_alarms(alarms: int) -> None:
     """So many returns are outside of their bands."""
     _RETURN_ALARMS.set(alarms)
+
+
+def count_rate_refusal() -> None:
+    """A request was beyond the limit of its key or its house."""
+    _RATE_REFUSALS.inc()
+
+
+def count_lone_lease() -> None:
+    """A limit was held without Redis, and so without the other processes."""
+    _RATE_LEASES_ALONE.inc()
 
 
 class Watched(NamedTuple):

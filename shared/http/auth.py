@@ -17,6 +17,8 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from shared.eventstore.rejections import Unreachable
 from shared.http.keys import Scope, hashed, split
+from shared.http.quotas import Quota
+from shared.http.secured import LIMIT
 from shared.http.strangers import Strangers
 from shared.kernel.rejected import Rejected
 
@@ -71,6 +73,8 @@ class Caller(Struct, frozen=True):
     actor: str
     """How events name who caused them: `key/<name>/<prefix>` or `jwt/<subject>`."""
     scopes: frozenset[str]
+    quota: Quota | None = None
+    """How often it may ask, where that was said of this key alone."""
 
     def require(self, scope: Scope) -> "Caller":
         """Raises `Forbidden` unless the key has the scope."""
@@ -186,13 +190,15 @@ class Keys:
         try:
             async with self._pool.connection() as connection:
                 rows = await connection.execute(_KEY, (prefix,))
-                for house, name, scopes, kept_hash, seconds_left, noted in await rows.fetchall():
+                for row in await rows.fetchall():
+                    house, name, scopes, kept_hash, *quota, seconds_left, noted = row
                     if compare_digest(kept_hash, hashed(secret)):
                         if not noted:
                             with suppress(InternalError):  # it only reads now
                                 await connection.execute(_NOTE_USE, (house, prefix))
-                        caller = Caller(house, f"key/{name}/{prefix}", frozenset(scopes))
-                        return caller, seconds_left
+                        limit = Quota(*quota) if quota[0] else None
+                        actor = f"key/{name}/{prefix}"
+                        return Caller(house, actor, frozenset(scopes), limit), seconds_left
         except (OperationalError, PoolTimeout) as error:
             raise Unreachable("API keys cannot be looked up.") from error
         return None, inf
@@ -205,7 +211,7 @@ def _remember(memory: "dict[bytes, tuple[T, float]]", what: bytes, answer: T, un
 
 
 _KEY: LiteralString = """
-    SELECT house, name, scopes, secret_hash,
+    SELECT house, name, scopes, secret_hash, quota, quota_seconds,
            coalesce(extract(epoch FROM expires_at - now())::float8, 'infinity'),
            coalesce(used_at > now() - interval '1 minute', false)
       FROM api_key LEFT JOIN api_key_use USING (house, prefix)
@@ -230,14 +236,19 @@ def caller_with(scope: Scope) -> Any:
     """A FastAPI dependency: the caller, who has this scope.
 
     `async def tables(caller: Annotated[Caller, caller_with("read")])`. It expects the `Keys` in
-    `app.state.keys` and shows in the OpenAPI document as an HTTP bearer key.
+    `app.state.keys` and the `Limits` in `app.state.limits`, and shows in the OpenAPI document as
+    an HTTP bearer key.
     """
 
     async def caller(
         request: Request,
         _: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     ) -> Caller:
-        return await admitted(request, scope)
+        caller = await admitted(request, scope)
+        if limit := request.app.state.limits.of(caller):
+            request.scope[LIMIT] = limit
+            await limit.take()
+        return caller
 
     return Depends(caller)
 

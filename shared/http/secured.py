@@ -6,9 +6,12 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from starlette.types import Message, Send
+from starlette.types import Message, Scope, Send
 
 Headers = list[tuple[bytes, bytes]]
+
+LIMIT: Final = "limit"
+"""Where a request's scope has what its caller is held to, if anything."""
 
 _ALWAYS: Final[Headers] = [
     (b"x-content-type-options", b"nosniff"),
@@ -27,8 +30,8 @@ where browsers have to ignore it."""
 _SCRIPT: Final = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
-def secured(send: Send) -> Send:
-    """The same, with the headers that are missing.
+def secured(send: Send, scope: Scope) -> Send:
+    """The same, with the headers that are missing, and those of the caller's limit.
 
     An answer that says itself how it may be kept is taken at its word, and so are files, which
     say when they were changed. Of a page the scripts that stand in it may run, and its own origin
@@ -40,6 +43,8 @@ def secured(send: Send) -> Send:
         nonlocal page
         if message["type"] == "http.response.start":
             headers = message["headers"] = [*message.get("headers", ()), *_ALWAYS]
+            if LIMIT in scope:
+                headers += scope[LIMIT].headers()
             names = dict(headers)
             if b"cache-control" not in names and b"last-modified" not in names:
                 headers.append(_NO_STORE)

@@ -64,7 +64,7 @@ def test_an_identity_provider_is_named_wholly_or_not_at_all(
     monkeypatch.setenv("CROUPIER_JWT_ISSUER", "https://id.example")
     monkeypatch.setenv("CROUPIER_JWT_JWKS_URL", "https://id.example/keys")
 
-    with pytest.raises(WrongSettings, match="CROUPIER_JWT_AUDIENCE and .* all three or none"):
+    with pytest.raises(WrongSettings, match=r"CROUPIER_JWT_AUDIENCE and .* all three or none"):
         Settings.from_environment()
 
 
