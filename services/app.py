@@ -74,6 +74,9 @@ stands. Errors are problem documents; their `type` is a page that explains them.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
 
+**Limits**: where there are any, `RateLimit-Policy` names them and `RateLimit` says what is left; a
+429 has `Retry-After`.
+
 **Nothing is secret for long**: each round commits to its seed before the first bet and reveals it
 after the last card.
 """

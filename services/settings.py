@@ -151,6 +151,11 @@ class Settings(BaseSettings):
         pattern=ID_PATTERN,
         description="the house that local keys belong to, 1 to 64 of a–z, 0–9, '.', '_' and '-'",
     )
+    proxies: str = Field(
+        default="",
+        description="the addresses or networks, with commas between, of the proxies before us "
+        "whose X-Forwarded-For is believed; without it nobody's is",
+    )
     rate: _Quota | None = Field(
         default=None,
         description="the requests that a key may send, as 100/s, 6000/m or 10000/h, each command "

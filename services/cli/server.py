@@ -54,7 +54,8 @@ def serve(
         lifespan="on",
         access_log=False,
         log_level="warning",
-        proxy_headers=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies,
         server_header=False,
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )

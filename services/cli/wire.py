@@ -18,16 +18,20 @@ class OneWrite(HttpToolsProtocol):
     two packets, and wakes its client twice.
     """
 
+    _head_of: object = None
     _head_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Joining(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
-        """Refuses a head that does not end; what comes at once, 256 KiB at most, is read anyway."""
+        """Refuses a head that does not end. What its first packet has, 256 KiB at most, is free:
+        the end of another request may be in it."""
         super().data_received(data)
         if self.cycle is not None and self.cycle.scope is self.scope:
-            self._head_bytes = 0
+            return  # it came whole
+        if self._head_of is not self.scope:
+            self._head_of, self._head_bytes = self.scope, 0
             return
         self._head_bytes += len(data)
         if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():

@@ -27,6 +27,7 @@ REMEMBERED_SECONDS: Final = 5.0
 this long it may work nevertheless while that cannot be heard."""
 
 _MOST_REMEMBERED: Final = 10_000
+_LONG_AGO: Final = -inf
 _SEND: Final = "Send the header Authorization: Bearer ck_…."
 _UNKNOWN: Final = "This key is unknown, expired or revoked."
 
@@ -125,12 +126,9 @@ class Keys:
         """Look keys with this prefix up again, or all of them, before they are believed."""
         self._changes += 1
         self._refused.clear()
-        if prefix is None:
-            self._remembered.clear()
-            return
-        for fingerprint, (caller, _) in list(self._remembered.items()):
-            if caller.actor.endswith(f"/{prefix}"):
-                del self._remembered[fingerprint]
+        for fingerprint, (caller, _) in self._remembered.items():
+            if prefix is None or caller.actor.endswith(f"/{prefix}"):
+                self._remembered[fingerprint] = caller, _LONG_AGO  # it has worked here, for _admit
 
     async def _admit(self, fingerprint: bytes, authorization: bytes, address: str) -> Caller:
         """Somebody whose key has not worked here of late, and may be trying keys."""

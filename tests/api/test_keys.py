@@ -128,3 +128,23 @@ def test_an_address_that_tries_keys_is_told_to_wait(crew: Croupier, http: httpx.
         forwarded = {"X-Forwarded-For": "198.51.100.7"}  # anybody can say so, and it is not asked
         waits = house.ask("GET", "/v1/tables", key="ck_0123456789_" + "0" * 64, headers=forwarded)
         assert waits.status_code == 429
+
+
+def test_behind_a_proxy_that_is_named_each_client_waits_for_itself(
+    crew: Croupier, http: httpx.Client
+) -> None:
+    twin = crew.twin()
+    twin.environment |= {
+        "CROUPIER_FAILED_KEYS": "5/h",
+        "CROUPIER_WORKERS": "1",
+        "CROUPIER_PROXIES": "127.0.0.0/8",
+    }
+    wrong = "ck_0123456789_" + "0" * 64
+    with twin:
+        house = House(twin, http)
+        statuses = [
+            house.ask("GET", "/v1/tables", key=wrong, headers={"X-Forwarded-For": client})
+            for client in (*["198.51.100.7"] * 6, "198.51.100.8")
+        ]
+
+    assert [each.status_code for each in statuses] == [401] * 5 + [429, 401]

@@ -129,6 +129,22 @@ def test_a_head_without_end_is_refused(house: House) -> None:
     assert b'"type":"/problems/head-too-large"' in heard
 
 
+def test_a_long_body_with_the_next_head_behind_it_is_no_long_head(house: House) -> None:
+    """Whoever sends requests without waiting for answers may end a packet in the middle of one."""
+    body = b'{"commands": [' + b" " * 200_000 + b"]}"
+    with connect(house) as connection:
+        connection.settimeout(PATIENCE_SECONDS)
+        first = head(house, "/v1/commands", len(body)) + body
+        connection.sendall(first + b"GET /livez HTTP/1.1\r\nHost: here")
+        heard = connection.recv(65536)
+        assert heard.startswith(b"HTTP/1.1 422 ")
+        connection.sendall(b"\r\n\r\n")
+        while not heard.endswith(b"alive"):
+            more = connection.recv(65536)
+            assert more
+            heard += more
+
+
 def test_a_head_has_a_hundred_headers(house: House) -> None:
     for path in ("/livez", "/v1/tables"):
         many = {f"X-{number}": "y" for number in range(101)}

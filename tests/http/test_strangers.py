@@ -78,6 +78,8 @@ async def test_a_key_that_has_worked_goes_on_to_work_behind_the_same_address(
     assert await service.authenticate(good, HERE)
     clock.seconds += REMEMBERED_SECONDS
     assert await service.authenticate(good, HERE)
+    service.forget()  # as after a lost connection to Postgres
+    assert await service.authenticate(good, HERE)
     with pytest.raises(TooManyFailures):  # the price: a new key waits for the others' failures
         await service.authenticate(fresh, HERE)
 

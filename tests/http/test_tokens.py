@@ -292,6 +292,7 @@ async def test_a_provider_that_was_away_at_the_start_is_asked_again(
             assert await service.authenticate(bearer(provider.token()))
 
 
+@pytest.mark.filterwarnings("ignore:The RSA key is 1024 bits long")
 async def test_keys_that_are_for_something_else_sign_nothing(
     provider: Provider, service: Keys, clock: Clock
 ) -> None:
