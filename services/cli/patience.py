@@ -19,7 +19,7 @@ class Patience:
     def look(self, connections: Iterable[Any], now: float) -> None:
         """Hangs up on those that have not sent what they owe us for too long."""
         waiting = {}
-        for connection in connections:
+        for connection in list(connections):
             owed = _owed(connection)
             if owed is None:
                 continue
@@ -38,11 +38,11 @@ def _owed(connection: Any) -> Any:
 
     Whoever has been answered and says nothing is the affair of uvicorn's keep-alive.
     """
+    if connection.transport.is_closing() or connection.pipeline or connection.flow.read_paused:
+        return None  # it is we who do not read
     cycle = connection.cycle
     if cycle is None:
         return connection  # its first head
-    if connection.pipeline or connection.flow.read_paused:
-        return None  # it is we who do not read
     if cycle.more_body:
         return cycle
     if cycle.response_complete and connection.timeout_keep_alive_task is None:

@@ -2,10 +2,12 @@
 
 import asyncio
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from shared.kernel.rejected import Rejected
 
 MOST_HEAD_BYTES: Final = 64 * 1024
 """The address and the headers of a request, while they come."""
@@ -38,11 +40,11 @@ class OneWrite(HttpToolsProtocol):
             hang_up(self.transport, "HeadTooLarge")
 
 
-def hang_up(transport: asyncio.Transport, why: str) -> None:
+def hang_up(transport: asyncio.Transport, why: Literal["HeadTooLarge", "RequestTooSlow"]) -> None:
     """Answers a request that has not come whole with a refusal of `problems`, and closes."""
     from shared.http import problems  # Slow to import; whoever serves has it already.
 
-    refusal = getattr(problems, why)()
+    refusal: Rejected = getattr(problems, why)()
     body = msgspec.json.encode(problems.document(refusal))
     status = HTTPStatus(refusal.status)
     head = (
