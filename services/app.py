@@ -50,13 +50,18 @@ from shared import telemetry
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
-from shared.eventstore.postgres import PostgresStore
+from shared.eventstore.postgres import SERVING, PostgresStore
 from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, operation, problems, stream
 from shared.http.auth import Keys
 from shared.http.front import Entrance, Front
+from shared.http.jwks import Jwks
+from shared.http.limits import Limits, Shared
 from shared.http.observed import Observed
+from shared.http.revocations import Revocations
+from shared.http.strangers import Strangers
+from shared.http.tokens import Claims, Tokens
 from shared.seals.notes import PublicKey
 from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
@@ -73,6 +78,9 @@ stands. Errors are problem documents; their `type` is a page that explains them.
 
 **Every request has a trace**: a W3C `traceparent`, yours or one that is made, is in the answer's
 headers, in the log's line, and in each event that the request caused.
+
+**Limits**: where there are any, `RateLimit-Policy` names them and `RateLimit` says what is left; a
+429 has `Retry-After`.
 
 **Nothing is secret for long**: each round commits to its seed before the first bet and reveals it
 after the last card.
@@ -124,7 +132,13 @@ class Service:
             patience=settings.command_seconds,
             on_appended=self.wakeups.announce,
         )
-        self.keys = Keys(self.store.readers)
+        strangers = Strangers(settings.failed_keys)
+        self.jwks = Jwks(url, self._forget_keys) if (url := settings.jwt_jwks_url) else None
+        tokens = Tokens(self.jwks, _claims(settings), self.store.readers) if self.jwks else None
+        verify = tokens.caller if tokens else None
+        self.keys = Keys(self.store.readers, strangers=strangers, tokens=verify)
+        self.revocations = Revocations(settings.database_url, self.keys.forget, SERVING)
+        self.limits = Limits(Shared(self.redis), settings.rate, settings.house_rate)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         ask = announced_to(self.wakeups)
@@ -159,6 +173,9 @@ class Service:
             await stack.enter_async_context(self.store)
             await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.together)
+            await stack.enter_async_context(self.revocations)
+            if self.jwks:
+                await stack.enter_async_context(self.jwks)
             await stack.enter_async_context(self.wakeups)
             await stack.enter_async_context(self.batcher)
             stack.push_async_callback(self.odds.close)
@@ -207,6 +224,9 @@ class Service:
             ),
         )
 
+    def _forget_keys(self) -> None:
+        self.keys.forget()
+
     def drain(self) -> None:
         """From now on we are not ready, though we still answer; streams continue elsewhere."""
         self.draining = True
@@ -239,15 +259,26 @@ def create_app(
         lifespan=service.running,
     )
     app.state.keys = service.keys
+    app.state.limits = service.limits
     app.state.drain = service.drain
     app.state.stop_waiting = service.stop_waiting
     problems.install(app)
     for router in _routers(service):
         app.include_router(router)
-    front = Front(app, service.keys, _entrances(service))
+    front = Front(app, service.keys, service.limits, _entrances(service))
     app.state.front = Observed(front)
     openapi.publish(app, _PUBLISHED, front.description)
     return app
+
+
+def _claims(settings: Settings) -> Claims:
+    return Claims(
+        settings.jwt_issuer,
+        settings.jwt_audience,
+        settings.jwt_house_claim,
+        settings.jwt_scopes_claim,
+        settings.jwt_actor_claim,
+    )
 
 
 def _entrances(service: Service) -> Iterator[Entrance]:

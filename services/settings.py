@@ -8,7 +8,7 @@ containers hand secrets out: `DATABASE_URL_FILE` and the like name it.
 import os
 from base64 import urlsafe_b64decode
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -19,6 +19,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from shared.http.quotas import Quota
 from shared.kernel.ids import ID_PATTERN
 from shared.seals.notes import BadNote, PublicKey
 
@@ -47,7 +48,14 @@ def parse_seed_keys(text: object) -> object:
         if not name or len(key) != _SEED_KEY_BYTES:
             raise ValueError(f"not id:key with a key of {_SEED_KEY_BYTES} bytes")
         keys.append(SeedKey(name, key))
+    if len({key.id for key in keys}) < len(keys):
+        raise ValueError("two keys have the same id")
     return tuple(keys)
+
+
+def parse_quota(text: object) -> object:
+    """`100/s`, `6000/m` or `10000/h` → a `Quota`. Raises `ValueError`."""
+    return Quota.read(text) if isinstance(text, str) else text
 
 
 def parse_witnesses(text: object) -> object:
@@ -60,6 +68,7 @@ def parse_witnesses(text: object) -> object:
         raise ValueError(str(bad)) from None
 
 
+_Quota: TypeAlias = Annotated[Quota, NoDecode, BeforeValidator(parse_quota)]
 _PostgresUrl = Annotated[str, Field(pattern="^(postgres(ql)?://.+)?$")]
 
 
@@ -119,6 +128,11 @@ class Settings(BaseSettings):
         ge=1,
         description="how many commands may be under way in one process; more are told to come back",
     )
+    request_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        description="how many seconds a client may take to send a request, head and body each",
+    )
     drain_seconds: float = Field(
         default=1.0,
         ge=0,
@@ -146,6 +160,26 @@ class Settings(BaseSettings):
         pattern=ID_PATTERN,
         description="the house that local keys belong to, 1 to 64 of a–z, 0–9, '.', '_' and '-'",
     )
+    proxies: str = Field(
+        default="",
+        description="the addresses or networks, with commas between, of the proxies before us "
+        "whose X-Forwarded-For is believed; without it nobody's is",
+    )
+    rate: _Quota | None = Field(
+        default=None,
+        description="the requests that a key may send, as 100/s, 6000/m or 10000/h, each command "
+        "counted, where `croupier keys create --rate` says nothing else; without it any number",
+    )
+    house_rate: _Quota | None = Field(
+        default=None,
+        description="the requests that all keys of a house may send together, as 1000/s; without "
+        "it any number",
+    )
+    failed_keys: _Quota = Field(
+        default=Quota(120, 60),
+        description="the requests with a wrong key that an address may send before it is "
+        "told to wait, as 120/m",
+    )
     seed_keys: Annotated[tuple[SeedKey, ...], NoDecode, BeforeValidator(parse_seed_keys)] = Field(
         default=(),
         repr=False,
@@ -153,6 +187,31 @@ class Settings(BaseSettings):
         "the current one first; old ones stay until no round of theirs runs",
     )
 
+    jwt_issuer: str = Field(
+        default="",
+        description="the `iss` of the identity provider whose tokens are taken beside API keys; "
+        "without it, CROUPIER_JWT_AUDIENCE and CROUPIER_JWT_JWKS_URL, none are",
+    )
+    jwt_audience: str = Field(default="", description="the `aud` of tokens that are meant for us")
+    jwt_jwks_url: str = Field(
+        default="",
+        pattern=r"^(https://.+|http://(127\.0\.0\.1|localhost|\[::1\])[:/].*|file:///.+)?$",
+        description="the address of the identity provider's keys, a JWKS, as https://… or "
+        "file:///…; http:// only on this machine",
+    )
+    jwt_house_claim: str = Field(
+        default="house", min_length=1, description="the claim of a token that names its house"
+    )
+    jwt_scopes_claim: str = Field(
+        default="scope",
+        min_length=1,
+        description="the claim of a token that has its scopes, as a list or with spaces between",
+    )
+    jwt_actor_claim: str = Field(
+        default="sub",
+        min_length=1,
+        description="the claim of a token that events name as their actor",
+    )
     seals: Path | None = Field(
         default=None,
         description="the directory where a worker keeps seals of the log, best on a disk that the "
@@ -192,10 +251,17 @@ class Settings(BaseSettings):
     def from_environment(cls) -> "Settings":
         """Raises `WrongSettings`."""
         try:
-            return cls()
+            settings = cls()
         except ValidationError as error:
             wrong = {str(each["loc"][0]) for each in error.errors()}
             raise WrongSettings("\n".join(map(_accepted, sorted(wrong)))) from None
+        provider = settings.jwt_issuer, settings.jwt_audience, settings.jwt_jwks_url
+        if any(provider) and not all(provider):
+            raise WrongSettings(
+                "CROUPIER_JWT_ISSUER, CROUPIER_JWT_AUDIENCE and CROUPIER_JWT_JWKS_URL are set all "
+                "three or none of them."
+            )
+        return settings
 
     @property
     def owner_url(self) -> str:

@@ -115,6 +115,14 @@ _RETURN_ALARMS: Final = Gauge(
     "Games and tables, of all houses, whose return is outside of its band.",
     registry=WORK,
 )
+_RATE_REFUSALS: Final = Counter(
+    "croupier_rate_refusals", "Requests beyond the limit of a key or a house.", registry=REGISTRY
+)
+_RATE_LEASES_ALONE: Final = Counter(
+    "croupier_rate_leases_alone",
+    "Times that a limit was held by this process alone, because Redis did not answer.",
+    registry=REGISTRY,
+)
 ProcessCollector(registry=REGISTRY)
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Prometheus sees when a series began
 
@@ -213,6 +221,16 @@ _PLAYED_FIGURES: Final = (
 )
 _PLAYED: Final = _Played()
 WORK.register(_PLAYED)
+
+
+def count_rate_refusal() -> None:
+    """A request was beyond the limit of its key or its house."""
+    _RATE_REFUSALS.inc()
+
+
+def count_lone_lease() -> None:
+    """A limit was held without Redis, and so without the other processes."""
+    _RATE_LEASES_ALONE.inc()
 
 
 class Watched(NamedTuple):

@@ -11,6 +11,7 @@ ALTER ROLE CURRENT_USER SET citus.enable_unsafe_triggers = on;
 
 -- A key says which house its caller belongs to, so it is looked for before the house is known.
 SELECT create_reference_table('api_key');
+SELECT create_reference_table('api_key_use');
 
 -- Every table but that and `alembic_version`, which stays on the coordinator: a migration changes
 -- these in parallel and then notes so in that one, which a reference table would refuse.

@@ -20,6 +20,7 @@ from services.cli import (
     replaying,
     schemas,
     seals,
+    seed_keys,
     serving,
     verifying,
     working,
@@ -48,6 +49,7 @@ app.command()(demo.demo)
 app.command()(odds.odds)
 app.command()(schemas.schemas)
 app.add_typer(keys.app, name="keys")
+app.add_typer(seed_keys.app, name="seed-keys")
 app.add_typer(seals.app, name="seals")
 app.add_typer(partitions.app, name="partitions")
 

@@ -8,6 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
+from services.cli.seed_keys import check_ring
 from services.settings import Settings
 from shared.eventstore.migrate import current, head, open_house, upgrade
 from shared.eventstore.partitions import make_ahead
@@ -57,15 +58,15 @@ def _let_serve(owner: psycopg.Connection, url: str) -> None:
 def ready_to_play(settings: Settings) -> Settings:
     """The settings themselves, when they name all that playing takes.
 
-    Raises `Refused` when something is missing, or when the database is not at the revision that
-    this program needs.
+    Raises `Refused` when something is missing, a seed key that a table waits for included, or when
+    the database is not at the revision that this program needs.
     """
     if not settings.database_url:
         raise Refused("Set DATABASE_URL, or run `croupier up` for a Postgres of its own.")
     if not settings.seed_keys:
         raise Refused(
-            "Set CROUPIER_SEED_KEYS, to be kept as safe as the database. Make a key with: "
-            'echo "key-1:$(head -c 32 /dev/urandom | base64 | tr +/ -_)"'
+            "Set CROUPIER_SEED_KEYS, to be kept as safe as the database. "
+            "`croupier seed-keys new` makes a key."
         )
     found, needed = current(settings.database_url), head()
     if found != needed:
@@ -73,4 +74,5 @@ def ready_to_play(settings: Settings) -> Settings:
             f"The database is at revision {found or 'none'}, this program needs {needed}. "
             "Run `croupier migrate`."
         )
+    check_ring(settings)
     return settings

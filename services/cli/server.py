@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 
+from services.cli.patience import Patience
 from services.cli.wire import OneWrite
 from services.settings import Settings
 from shared import spans
@@ -24,6 +25,9 @@ _FIRST_WORD_SECONDS = 1.0
 
 _UNREAD_SECONDS = 120
 """How long a client may take nothing of what it asked for before it is taken for gone."""
+
+_TICKS_BETWEEN_LOOKS = 5
+"""Half a second between two looks for clients that are slow to ask."""
 
 _LOOK_SECONDS = 0.02
 _CLOSE = (b"connection", b"close")
@@ -55,12 +59,15 @@ def serve(
         lifespan="on",
         access_log=False,
         log_config=None,
-        proxy_headers=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies,
         server_header=False,
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
+    patience = Patience(settings.request_seconds)
+    server = Server(config, settings.drain_seconds, patience, ready, app.state, parent)
     with spans.sent("croupier-api"):
-        Server(config, settings.drain_seconds, ready, app.state, parent).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 def give_up_on(listener: socket.socket, unread_seconds: int) -> None:
@@ -91,6 +98,7 @@ class Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         drain_seconds: float,
+        patience: Patience,
         ready: Callable[[], None],
         state: Any,
         parent: int | None,
@@ -98,6 +106,7 @@ class Server(uvicorn.Server):
         """`state` has `drain` and `stop_waiting`, to be called when it is time for them."""
         super().__init__(config)
         self._drain_seconds = drain_seconds
+        self._patience = patience
         self._ready = ready
         self._state = state
         self._parent = parent
@@ -110,6 +119,13 @@ class Server(uvicorn.Server):
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
         self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second, as long as we serve."""
+        if counter % _TICKS_BETWEEN_LOOKS == 0:
+            now = asyncio.get_running_loop().time()
+            self._patience.look(self.server_state.connections, now)
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """The first signal begins the end, the next ones spare it the waiting for idle clients.

@@ -16,6 +16,7 @@ from services.cli import server
 from services.cli.database import prepare, ready_to_play
 from services.cli.embedded import everything
 from services.cli.refused import Refused
+from services.cli.seed_keys import check_ring
 from services.cli.supervisor import Job, Supervisor
 from services.cli.working import a_worker_beside, work_for_parent
 from services.settings import Settings
@@ -41,6 +42,7 @@ def up() -> None:
         listeners = listen(settings)
         with everything(settings) as complete:
             prepare(complete)
+            check_ring(complete)
             key = local_key(complete)
             _serve(complete, listeners, lambda: _welcome(complete, key), work=True)
 

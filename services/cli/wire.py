@@ -1,9 +1,16 @@
 """HTTP/1.1 as uvicorn speaks it, with one system call for an answer instead of two."""
 
 import asyncio
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Final, Literal
 
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from shared.kernel.rejected import Rejected
+
+MOST_HEAD_BYTES: Final = 64 * 1024
+"""The address and the headers of a request, while they come."""
 
 
 class OneWrite(HttpToolsProtocol):
@@ -13,8 +20,43 @@ class OneWrite(HttpToolsProtocol):
     two packets, and wakes its client twice.
     """
 
+    _head_of: object = None
+    _head_bytes = 0
+
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Joining(transport, self.loop))  # type: ignore[arg-type]
+
+    def data_received(self, data: bytes) -> None:
+        """Refuses a head that does not end. What its first packet has, 256 KiB at most, is free:
+        the end of another request may be in it."""
+        super().data_received(data)
+        if self.cycle is not None and self.cycle.scope is self.scope:
+            return  # it came whole
+        if self._head_of is not self.scope:
+            self._head_of, self._head_bytes = self.scope, 0
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+            hang_up(self.transport, "HeadTooLarge")
+
+
+def hang_up(transport: asyncio.Transport, why: Literal["HeadTooLarge", "RequestTooSlow"]) -> None:
+    """Answers a request that has not come whole with a refusal of `problems`, and closes."""
+    from shared.http import problems  # Slow to import; whoever serves has it already.
+
+    refusal: Rejected = getattr(problems, why)()
+    body = msgspec.json.encode(problems.document(refusal))
+    status = HTTPStatus(refusal.status)
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        f"content-type: {problems.MEDIA_TYPE}",
+        f"content-length: {len(body)}",
+        "connection: close",
+        "",
+        "",
+    )
+    transport.write("\r\n".join(head).encode() + body)
+    transport.close()
 
 
 class _Joining:

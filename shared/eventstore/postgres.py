@@ -32,7 +32,7 @@ from shared.kernel.rejected import Rejected
 Row = tuple[Any, ...]
 AFact = TypeVar("AFact", bound=Fact)
 
-_SERVING: dict[str, Any] = {
+SERVING: dict[str, Any] = {
     "autocommit": True,
     "prepare_threshold": 0,
     "connect_timeout": 5,
@@ -40,6 +40,7 @@ _SERVING: dict[str, Any] = {
     "tcp_user_timeout": 20_000,
     "options": "-c role=croupier_app -c timezone=UTC -c lock_timeout=5s",
 }
+"""How every connection of a process that serves is made."""
 
 
 class PostgresStore:
@@ -52,7 +53,7 @@ class PostgresStore:
 
     def __init__(self, url: str, *, readers: int = 4, patience_seconds: float = 5.0) -> None:
         self.readers: AsyncConnectionPool[AsyncConnection[Row]] = AsyncConnectionPool(
-            url, min_size=1, max_size=readers, timeout=patience_seconds, open=False, kwargs=_SERVING
+            url, min_size=1, max_size=readers, timeout=patience_seconds, open=False, kwargs=SERVING
         )
         self._url = url
         self._appender: AsyncConnection[Row] | None = None
@@ -177,7 +178,7 @@ class PostgresStore:
 
     async def _appending(self) -> AsyncConnection[Row]:
         if self._appender is None or self._appender.closed:
-            self._appender = await AsyncConnection.connect(self._url, **_SERVING)
+            self._appender = await AsyncConnection.connect(self._url, **SERVING)
             arrays.register(self._appender)
         return self._appender
 

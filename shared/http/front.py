@@ -15,10 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared.http import keys, problems
 from shared.http.auth import CALLER, Caller, Keys
-from shared.http.problems import METHOD_IN_FRONT, Malformed, Unexpected
+from shared.http.limits import Limit, Limits
+from shared.http.problems import METHOD_IN_FRONT, HeadTooLarge, Malformed, Unexpected
 from shared.http.requests import MOST_BODY_BYTES, etag, header_map, read_body
+from shared.http.secured import LIMIT, SECURE, secured
 from shared.kernel.ids import ID_PATTERN
 from shared.kernel.rejected import Rejected
+
+MOST_HEADERS: Final = 100
 
 _ID: Final = re.compile(ID_PATTERN)
 _encoder: Final = msgspec.json.Encoder()
@@ -26,12 +30,16 @@ _log = logging.getLogger(__name__)
 
 
 class Asked(NamedTuple):
-    """A request. `id` is the one in its path; `headers` have lower-case names."""
+    """A request. `id` is the one in its path; `headers` have lower-case names.
+
+    `limit` is what the caller is held to: one request is counted, further ones may be charged.
+    """
 
     caller: Caller
     headers: Mapping[bytes, bytes]
     id: str
     body: bytes
+    limit: Limit | None = None
 
 
 class Reply(NamedTuple):
@@ -57,11 +65,14 @@ class Entrance(NamedTuple):
 class Front:
     """Serves the entrances and leaves every other request to the app behind them."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, entrances: Iterable[Entrance]) -> None:
+    def __init__(
+        self, app: ASGIApp, keys: Keys, limits: Limits, entrances: Iterable[Entrance]
+    ) -> None:
         """The first entrances are found soonest."""
         self.description: dict[str, dict[str, Any]] = {}
         self._app = app
         self._keys = keys
+        self._limits = limits
         self._ways: list[tuple[re.Pattern[str], Entrance]] = []
         for entrance in entrances:
             path = re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", entrance.path)
@@ -70,6 +81,9 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
+            if len(scope["headers"]) > MOST_HEADERS:
+                await problems.response(HeadTooLarge())(scope, receive, secured(send, scope))
+                return
             for path, entrance in self._ways:
                 if found := path.fullmatch(scope["path"]):
                     if scope["method"] == entrance.method:
@@ -78,32 +92,37 @@ class Front:
                         return
                     scope[METHOD_IN_FRONT] = entrance.method
                     break
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, secured(send, scope))
 
     async def _serve(
         self, entrance: Entrance, found: re.Match[str], scope: Scope, receive: Receive, send: Send
     ) -> None:
         try:
             headers = header_map(scope)
-            caller = await self._keys.authenticate(headers.get(b"authorization"))
+            caller = await self._keys.authenticate(headers.get(b"authorization"), scope["client"])
             scope[CALLER] = caller
+            if limit := self._limits.of(caller):
+                scope[LIMIT] = limit
+                await limit.take()
             caller.require(entrance.scope)
-            for name, value in found.groupdict().items():
+            for kind, value in found.groupdict().items():
                 if not _ID.fullmatch(value):
-                    raise Malformed(f"path.{name}: The id of a {name} matches {ID_PATTERN}.")
+                    raise Malformed(f"path.{kind}: The id of a {kind} matches {ID_PATTERN}.")
             body = await read_body(receive, entrance.most_body_bytes)
-            reply = await entrance.serve(Asked(caller, headers, found[found.lastindex or 0], body))
-            await _answer(send, reply)
+            name = found[found.lastindex or 0]
+            reply = await entrance.serve(Asked(caller, headers, name, body, limit))
+            await _answer(send, reply, limit)
         except Rejected as refusal:
-            await problems.response(refusal)(scope, receive, send)
+            await problems.response(refusal)(scope, receive, secured(send, scope))
         except Exception:
             _log.exception("%s %s has failed.", entrance.method, entrance.path)
-            await problems.response(Unexpected())(scope, receive, send)
+            await problems.response(Unexpected())(scope, receive, secured(send, scope))
 
 
-async def _answer(send: Send, reply: Reply) -> None:
+async def _answer(send: Send, reply: Reply, limit: Limit | None) -> None:
     body = _encoder.encode(reply.answer)
     headers = [
+        *SECURE,
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
     ]
@@ -111,5 +130,7 @@ async def _answer(send: Send, reply: Reply) -> None:
         headers.append((b"etag", etag(reply.version).encode()))
     if reply.replayed:
         headers.append((b"idempotent-replayed", b"true"))
+    if limit:
+        headers += limit.headers()
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -9,7 +9,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from shared.eventstore.rejections import Unreachable
-from shared.http.problems import MEDIA_TYPE, Malformed, document
+from shared.http.limits import TooManyRequests
+from shared.http.problems import MEDIA_TYPE, Malformed, RequestTooSlow, document
+from shared.http.strangers import TooManyFailures
+from shared.http.tokens import UnknownHouse
 from shared.kernel.ids import ID_PATTERN
 from shared.kernel.rejected import Rejected
 
@@ -155,7 +158,10 @@ def _complete(operation: dict[str, Any]) -> None:
     if "422" in responses:
         _add(responses, Malformed)
     if "security" in operation:
-        _add(responses, Unreachable)
+        for refusal in (Unreachable, UnknownHouse, TooManyRequests, TooManyFailures):
+            _add(responses, refusal)
+    if "requestBody" in operation:
+        _add(responses, RequestTooSlow)
 
 
 def _add(responses: dict[str, Any], refusal: type[Rejected]) -> None:

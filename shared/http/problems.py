@@ -64,6 +64,25 @@ class BodyTooLarge(Rejected):
     status = 413
 
 
+class HeadTooLarge(Rejected):
+    """The request's headers are too large.
+
+    Its address and its headers together hold at most 64 KiB, and there are at most 100 headers.
+    """
+
+    status = 431
+
+
+class RequestTooSlow(Rejected):
+    """The request was too long in coming.
+
+    A client has a bounded time to send a request, its headers and its body. Nothing was recorded:
+    send it again, whole.
+    """
+
+    status = 408
+
+
 class Unexpected(Rejected):
     """Something broke on our side.
 

@@ -56,6 +56,7 @@ class Croupier:
             "CROUPIER_PORT": str(port),
             "CROUPIER_LOG_LEVEL": "warning",
             "CROUPIER_SEED_KEYS": f"test:{seed_key}",
+            "CROUPIER_FAILED_KEYS": "1000000/s",
             "CROUPIER_SEALS": f"{self._home.name}/seals",
             "CROUPIER_SEAL_KEY": f"{self._home.name}/seal.key",
             "CROUPIER_SEAL_SECONDS": "0",

@@ -277,6 +277,7 @@ def test_a_field_that_comes_twice_counts_as_one_command(seated: House) -> None:
         ({"ruleset": 7}, 422, MALFORMED, "Expected `str`"),
         ({"ruleset": "poker"}, 404, "unknown-ruleset", "poker"),
         ({"ruleset": ""}, 404, "unknown-ruleset", ""),
+        ({"ruleset": "a\0"}, 404, "unknown-ruleset", ""),
         ({"ruleset": "a2g", "size": 3}, 422, MALFORMED, "unknown field `size`"),
         ({"ruleset": "a2g", "type": "bet"}, 422, MALFORMED, "'bet'"),
         ({"ruleset": "a2g", "seats": 0}, 422, MALFORMED, ">= 1"),

@@ -159,6 +159,7 @@ def test_behind_the_last_position_there_is_nothing(route: Route, playing: House)
     "query",
     [
         "/v1/tables?after=",
+        "/v1/tables?ruleset=",
         "/v1/ledger/accounts?after=",
         "/v1/ledger/accounts?prefix=",
         "/v1/ledger/entries?account=",

@@ -1,5 +1,7 @@
 """Who may do what: a key opens what its scopes name, in its own house and nowhere else."""
 
+import asyncio
+
 import psycopg
 import pytest
 
@@ -8,8 +10,15 @@ from services.blackjack.domain.rejections import UnknownTable
 from shared.http import keys
 from shared.http.keys import SCOPES
 from shared.seals.notes import COSIGNS, public_of
-from tests.api.croupier import WITNESS, WITNESS_NAME, House, Json, cosigned
-from tests.api.listening import opened
+from tests.api.croupier import (
+    PATIENCE_SECONDS,
+    WITNESS,
+    WITNESS_NAME,
+    House,
+    Json,
+    cosigned,
+)
+from tests.api.listening import listening, opened
 from tests.api.routes import ROUTES, Route
 
 UNKNOWN = "ck_0123456789_" + "0" * 64
@@ -198,6 +207,37 @@ def test_another_house_sees_nothing_of_it(route: Route, playing: House, other_ho
         assert (answer.status_code, answer.content) == (200, b"")
     else:
         assert (answer.status_code, answer.json()) == (200, expected)
+    assert playing.get("/v1/events", limit=1000) == before
+
+
+def test_every_route_has_a_wall_that_is_tested() -> None:
+    endless = {str(route) for route in ROUTES if route.endless}
+
+    assert UNHEARD_OF.keys() | MAKES_ITS_OWN | endless == set(map(str, ROUTES))
+
+
+@pytest.mark.parametrize("route", [r for r in ROUTES if r.endless], ids=str)
+async def test_another_house_hears_nothing_of_it(
+    route: Route, playing: House, other_house: House
+) -> None:
+    async with other_house.crowd() as http, listening(http, route.address) as heard:
+        playing.do("oak", "leave", seat=1)
+        other_house.open("oak", "classic", host="zoe")
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            first = await anext(each async for each in heard if each.id)
+
+    assert (first.id, first.type) == (1, "blackjack.table_opened")
+    assert first.data["event"]["data"]["ruleset"]["name"] == "classic"
+
+
+def test_a_ruleset_of_one_house_is_none_of_another(playing: House, other_house: House) -> None:
+    own = OWN_RULESET | {"decks": OWN_RULESET["decks"] - 1}
+    before = playing.get("/v1/events", limit=1000)
+
+    assert other_house.register(own).status_code == 201
+
+    table = other_house.open("oak", OWN_RULESET["name"]).json()["events"][0]["data"]
+    assert table["ruleset"]["decks"] == own["decks"]
     assert playing.get("/v1/events", limit=1000) == before
 
 

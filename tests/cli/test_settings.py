@@ -26,6 +26,9 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("CROUPIER_SEED_KEYS", "justakey"),
         ("CROUPIER_SEED_KEYS", "one:dG9vIHNob3J0"),
         ("CROUPIER_SEED_KEYS", f":{KEY}"),
+        ("CROUPIER_SEED_KEYS", f"one:{KEY},one:{KEY}"),
+        ("CROUPIER_FAILED_KEYS", "many"),
+        ("CROUPIER_FAILED_KEYS", "0/s"),
         ("CROUPIER_MIGRATION_URL", "sqlite://"),
         ("DATABASE_URL", "mysql://user:secret@host/db"),
         ("REDIS_URL", "http://localhost"),
@@ -42,6 +45,27 @@ def test_a_wrong_value_is_answered_with_the_variable_and_what_it_accepts(
     message = str(refused.value)
     assert message.startswith(f"{name} has a value that cannot be used. It is the ")
     assert value not in message
+
+
+@pytest.mark.parametrize("address", ["http://id.example/keys", "http://127.0.0.1.evil/", "ftp://x"])
+def test_keys_of_an_identity_provider_come_by_https(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another machine anybody between could say what they are."""
+    monkeypatch.setenv("CROUPIER_JWT_JWKS_URL", address)
+
+    with pytest.raises(WrongSettings, match="CROUPIER_JWT_JWKS_URL has a value"):
+        Settings.from_environment()
+
+
+def test_an_identity_provider_is_named_wholly_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CROUPIER_JWT_ISSUER", "https://id.example")
+    monkeypatch.setenv("CROUPIER_JWT_JWKS_URL", "https://id.example/keys")
+
+    with pytest.raises(WrongSettings, match=r"CROUPIER_JWT_AUDIENCE and .* all three or none"):
+        Settings.from_environment()
 
 
 def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,9 @@ from shared.http.auth import (
     Unauthenticated,
     caller_with,
 )
+from shared.http.quotas import Quota
+from shared.http.revocations import Revocations
+from tests.api.croupier import PATIENCE_SECONDS
 from tests.conftest import Database
 
 Owner = psycopg.Connection[Any]
@@ -116,7 +119,7 @@ async def test_many_at_once_with_one_key_cost_one_look_up(
         assert pool.get_stats()["requests_num"] == 1
 
 
-async def test_a_revoked_key_is_refused_within_seconds(
+async def test_a_revoked_key_is_refused_within_seconds_though_nobody_tells_of_it(
     owner: Owner, service: Keys, clock: Clock
 ) -> None:
     token = keys.create(owner, "north", "till", ["play"])
@@ -128,6 +131,76 @@ async def test_a_revoked_key_is_refused_within_seconds(
     clock.seconds += REMEMBERED_SECONDS
     with pytest.raises(Unauthenticated):
         await service.authenticate(bearer(token))
+
+
+@pytest.mark.parametrize("end", ["revoke", "rotate"])
+async def test_a_key_that_is_ended_is_refused_as_soon_as_it_is_heard_of(
+    end: str, owner: Owner, database: Database, service: Keys
+) -> None:
+    """The clock stands still, so nothing is forgotten because of its age."""
+    token = keys.create(owner, "north", "till", ["play"])
+    async with Revocations(database.app_url, service.forget) as heard:
+        await heard.listening()
+        await service.authenticate(bearer(token))
+
+        if end == "revoke":
+            keys.revoke(owner, "north", token.split("_")[1])
+        else:
+            keys.rotate(owner, *keys.listed(owner, "north"), timedelta())
+
+        await until_refused(service, token)
+
+
+async def test_what_was_revoked_while_nobody_listened_is_looked_up_again(
+    owner: Owner, database: Database, service: Keys
+) -> None:
+    token = keys.create(owner, "north", "till", ["play"])
+    async with Revocations(database.app_url, service.forget) as heard:
+        await heard.listening()
+        await service.authenticate(bearer(token))
+
+        owner.execute("UPDATE api_key SET revoked_at = now()")  # by somebody who tells nobody
+        owner.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        )
+
+        await until_refused(service, token)
+
+
+async def test_a_look_up_that_a_revocation_overtakes_is_repeated(
+    owner: Owner, database: Database, clock: Clock
+) -> None:
+    token = keys.create(owner, "north", "till", ["play"])
+
+    class Overtaken(Keys):
+        reads = 0
+
+        async def _read(self, prefix: str, secret: str) -> Any:
+            found = await super()._read(prefix, secret)
+            self.reads += 1
+            if self.reads == 1:
+                keys.revoke(owner, "north", prefix)
+                self.forget(prefix)
+            return found
+
+    async with AsyncConnectionPool(database.app_url, min_size=1) as pool:
+        with pytest.raises(Unauthenticated):
+            await Overtaken(pool, clock).authenticate(bearer(token))
+
+
+async def refused(service: Keys, token: str) -> bool:
+    await asyncio.sleep(0.01)  # so that whoever listens may hear something
+    try:
+        await service.authenticate(bearer(token))
+    except Unauthenticated:
+        return True
+    return False
+
+
+async def until_refused(service: Keys, token: str) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not await refused(service, token):
+            pass
 
 
 async def test_a_key_is_not_remembered_beyond_its_end(
@@ -175,6 +248,72 @@ def test_a_key_is_revoked_once_and_by_its_own_house(owner: Owner) -> None:
     assert not keys.revoke(owner, "south", prefix)
     assert keys.revoke(owner, "north", prefix)
     assert not keys.revoke(owner, "north", prefix)
+
+
+def test_a_rotated_key_has_the_same_name_scopes_quota_and_end(owner: Owner) -> None:
+    end = datetime.now(UTC) + timedelta(days=30)
+    keys.create(owner, "north", "till", ["play", "read"], end, Quota(100, 1))
+
+    token = keys.rotate(owner, *keys.listed(owner, "north"), timedelta(hours=1))
+
+    old, new = keys.listed(owner, "north")
+    assert token.split("_")[1] == new.prefix != old.prefix
+    assert (new.name, new.scopes, new.limit()) == (old.name, old.scopes, Quota(100, 1))
+    assert new.expires_at == end
+    assert old.expires_at
+    assert old.expires_at - new.created_at == timedelta(hours=1)
+
+
+async def test_both_keys_work_until_the_overlap_is_over(owner: Owner, service: Keys) -> None:
+    token = keys.create(owner, "north", "till", ["play"])
+
+    new = keys.rotate(owner, *keys.listed(owner, "north"), timedelta(hours=1))
+
+    assert not await refused(service, token)
+    assert not await refused(service, new)
+    owner.execute("UPDATE api_key SET expires_at = now() WHERE expires_at IS NOT NULL")
+    service.forget()
+    assert await refused(service, token)
+    assert not await refused(service, new)
+
+
+def test_an_overlap_does_not_make_a_key_last_longer(owner: Owner) -> None:
+    soon = datetime.now(UTC) + timedelta(minutes=1)
+    keys.create(owner, "north", "till", ["play"], soon)
+
+    keys.rotate(owner, *keys.listed(owner, "north"), timedelta(hours=1))
+
+    assert [key.expires_at for key in keys.listed(owner, "north")] == [soon, soon]
+
+
+async def test_the_list_tells_when_a_key_was_used_last(
+    owner: Owner, service: Keys, clock: Clock
+) -> None:
+    used = keys.create(owner, "north", "till", ["play"])
+    keys.create(owner, "north", "office", ["play"])
+    await service.authenticate(bearer(used))
+    owner.execute("UPDATE api_key_use SET used_at = used_at - interval '1 hour'")
+    long_ago = keys.listed(owner, "north")[0].used_at
+
+    clock.seconds += REMEMBERED_SECONDS
+    await service.authenticate(bearer(used))
+
+    till, office = keys.listed(owner, "north")
+    assert long_ago
+    assert till.used_at
+    assert till.used_at > long_ago
+    assert office.used_at is None
+
+
+async def test_a_database_that_can_only_be_read_still_lets_in(
+    owner: Owner, database: Database, service: Keys
+) -> None:
+    token = keys.create(owner, "north", "till", ["play"])
+    name = owner.info.dbname
+    owner.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
+
+    async with AsyncConnectionPool(database.app_url, min_size=1) as pool:
+        assert (await Keys(pool).authenticate(bearer(token))).house == "north"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class NaiveViews:
                     (
                         *(name, t["ruleset"], t["phase"], t["host"], t["seats"]),
                         [t["players"][seat] for seat in sorted(t["players"])],
-                        *(t["rounds"], t["version"], t["position"]),
+                        *(t["rounds"], t["version"], t["position"], t["seed_key"]),
                     )
                     for name, t in self._tables.items()
                 ]
@@ -94,7 +94,7 @@ class NaiveViews:
                 **{"ruleset": rules["name"], "phase": "betting", "host": data["host"]},
                 **{"rules_version": rules["version"], "bets": {}},
                 **{"seats": rules["seats"], "players": {}, "rounds": 0, "offers": set()},
-                "runs": {},
+                **{"runs": {}, "seed_key": data["next"]["key_id"]},
             }
         table = self._tables[name]
         table |= {"version": record.version, "position": record.position}
@@ -102,7 +102,7 @@ class NaiveViews:
             tell(name, table, data, at)
 
     def _table_closed(self, name: str, table: Any, data: Any, at: datetime) -> None:
-        table["phase"] = "closed"
+        table |= {"phase": "closed", "seed_key": None}
 
     def _host_moved(self, name: str, table: Any, data: Any, at: datetime) -> None:
         table["host"] = data["host"]
@@ -205,7 +205,7 @@ class NaiveViews:
         figures[:] = map(int.__add__, figures, more)
 
     def _seed_revealed(self, name: str, table: Any, data: Any, at: datetime) -> None:
-        table["phase"] = "betting"
+        table |= {"phase": "betting", "seed_key": data["next"]["key_id"]}
         self._rounds[name, table["rounds"]] |= {"ended_at": at, "last_version": table["version"]}
         self._returns[at.date(), table["ruleset"]][0] += 1
         self._ended.append((name, table["rounds"]))

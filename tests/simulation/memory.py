@@ -33,6 +33,7 @@ from shared.http import feed, problems
 from shared.http.auth import Caller, Unauthenticated
 from shared.http.front import Front
 from shared.http.keys import SCOPES
+from shared.http.limits import Limits
 from tests.simulation.plan import Fault, Plan
 from tests.simulation.world import Answer, Gone, Request
 
@@ -225,16 +226,17 @@ def app(store: Any, tables: Tables, ledger: Ledger) -> FastAPI:
     no_views: Any = None
     app = FastAPI()
     app.state.keys = keys
+    app.state.limits = limits = Limits()
     problems.install(app)
     app.include_router(tables_api.routes(tables, tables.reading, no_views, no_views))
     app.include_router(ledger_api.routes(books))
     entrances = *play_api.entrances(tables, MOST_UNDER_WAY), *ledger_api.entrances(ledger, books)
-    app.add_middleware(Front, keys=keys, entrances=entrances)
+    app.add_middleware(Front, keys=keys, limits=limits, entrances=entrances)
     return app
 
 
 class _OneKey:
-    async def authenticate(self, authorization: bytes | None) -> Caller:
+    async def authenticate(self, authorization: bytes | None, _: object) -> Caller:
         if authorization != _KEY:
             raise Unauthenticated("This key is unknown, expired or revoked.")
         return Caller(HOUSE, "key/simulation", frozenset(SCOPES))

@@ -83,6 +83,8 @@ class _Commands:
             )
         why = cause(asked.caller, asked.headers)
         commands = decode(asked.body, _read_many, _HINT).commands
+        if asked.limit:
+            asked.limit.charge(len(commands) - 1)
         self._make_room(len(commands))
         try:
             return Reply(await many.play_all(self._tables, why, commands))

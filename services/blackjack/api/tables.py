@@ -61,7 +61,7 @@ def _list(router: APIRouter, listed: TableList) -> None:
         phase: Annotated[Phase | None, Query(description="Only tables that wait for this.")] = None,
         ruleset: Annotated[
             str | None,
-            Query(max_length=64, description="Only tables of this game.", examples=["a2g"]),
+            Query(pattern=ID_PATTERN, description="Only tables of this game.", examples=["a2g"]),
         ] = None,
         after: AfterName = "",
         limit: Annotated[

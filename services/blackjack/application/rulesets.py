@@ -1,5 +1,6 @@
 """The games that a house can play: the published ones, and those that it has registered."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
@@ -26,6 +27,7 @@ from shared.eventstore.loader import Loaded, Loader
 from shared.eventstore.rejections import VersionConflict
 from shared.eventstore.store import Append, EventStore
 from shared.kernel.decider import Decider
+from shared.kernel.ids import ID_PATTERN
 
 RULESETS: Final[Decider[Versions, RulesetRegistered]] = Decider(
     initial=lambda stream: (),
@@ -85,6 +87,8 @@ class Rulesets:
         """All versions of a ruleset, the oldest first; none of one that there is not."""
         if name in PUBLISHED:
             return (PUBLISHED[name],)
+        if not re.fullmatch(ID_PATTERN, name):  # no ruleset has it, and a NUL no database takes
+            return ()
         return (await self._loader.load(house, ruleset_stream(name), fresh=True)).state
 
     async def find(self, house: str, name: str, version: str | None = None) -> Ruleset:

@@ -8,6 +8,7 @@ from psycopg.rows import class_row
 from psycopg_pool import AsyncConnectionPool
 
 from services.blackjack.application.plays import Happened, at_tables
+from services.blackjack.domain.table import Betting, Round, Table
 from services.blackjack.domain.view import Phase, phase
 from shared.eventstore.arrays import int4s, int8s, texts
 from shared.eventstore.checkpoints import Checkpoints
@@ -21,26 +22,36 @@ def _rows(items: Sequence[Happened]) -> Iterable[tuple[Any, ...]]:
         yield (
             *(table.id, table.rules.name, phase(table), table.host or "", table.rules.seats),
             " ".join(seat.player for _, seat in table.seated()),
-            *(table.rounds, last.version, last.position),
+            *(table.rounds, last.version, last.position, _seed_key(table)),
         )
+
+
+def _seed_key(table: Table) -> str:
+    """The key that opens the seed of the running or the next round."""
+    match table.stage:
+        case Round(sealed=sealed) | Betting(next=sealed):
+            return sealed.key_id
+    return ""
 
 
 TABLES: Final = Projection(
     name="tables",
     table="projected_table",
-    columns="id, ruleset, phase, host, seats, players, rounds, version, position",
+    columns="id, ruleset, phase, host, seats, players, rounds, version, position, seed_key",
     rows=at_tables(_rows),
-    packers=(texts, texts, texts, texts, int4s, texts, int8s, int8s, int8s),
+    packers=(texts, texts, texts, texts, int4s, texts, int8s, int8s, int8s, texts),
     write="""
         INSERT INTO projected_table AS t (house, generation, id, ruleset, phase, host, seats,
-                                          players, rounds, version, position)
+                                          players, rounds, version, position, seed_key)
         SELECT %b, %b, n.id, n.ruleset, n.phase, nullif(n.host, ''), n.seats,
-               string_to_array(n.players, ' '), n.rounds, n.version, n.position
-          FROM unnest(%b, %b, %b, %b, %b, %b, %b, %b, %b)
-            AS n(id, ruleset, phase, host, seats, players, rounds, version, position)
+               string_to_array(n.players, ' '), n.rounds, n.version, n.position,
+               nullif(n.seed_key, '')
+          FROM unnest(%b, %b, %b, %b, %b, %b, %b, %b, %b, %b)
+            AS n(id, ruleset, phase, host, seats, players, rounds, version, position, seed_key)
         ON CONFLICT (house, generation, id) DO UPDATE
            SET phase = excluded.phase, host = excluded.host, players = excluded.players,
-               rounds = excluded.rounds, version = excluded.version, position = excluded.position
+               rounds = excluded.rounds, version = excluded.version, position = excluded.position,
+               seed_key = excluded.seed_key
         """,
 )
 
