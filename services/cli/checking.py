@@ -10,7 +10,7 @@ from typer import Exit, Option
 
 from services.audit.application.database import check as judge
 from services.cli.embedded import a_database
-from services.cli.refused import Refused
+from services.cli.verifying import CANNOT_READ, TAMPERED
 from services.settings import Settings
 from shared.eventstore.archive import ArchiveBroken
 from shared.eventstore.chain import ChainBroken
@@ -26,8 +26,9 @@ def check(
     """Check a house in the database: its log as `verify` does, and all that is kept beside it.
 
     Entries, balances, versions of streams, outcomes of commands, deadlines and snapshots have to be
-    what the log gives, at one moment, while everybody plays on. Ends with 1 when they are not;
-    every fault is listed with its position, its table and its column.
+    what the log gives, at one moment, while everybody plays on. Ends with 0 when all of it holds,
+    with 1 when not (every fault is listed, with its position, table and column), with 2 when there
+    is nothing whole to read.
     """
     with a_database(Settings.from_environment()) as settings:
         columns = TextColumn("check"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
@@ -43,7 +44,8 @@ def check(
             try:
                 report = judge(reader, house or settings.house, archived, shown)
             except (CannotRead, ArchiveBroken, ChainBroken) as why:
-                raise Refused(str(why)) from None
+                bar.console.print(str(why), markup=False, highlight=False, soft_wrap=True)
+                raise Exit(CANNOT_READ) from None
     for fault in report.faults:
         print(fault)
     if more := report.fault_count - len(report.faults):
@@ -52,4 +54,4 @@ def check(
     print(f"{house or settings.house}: {about}, up to position {report.position:,}.")
     print("All of it holds." if report.holds else f"{report.fault_count:,} faults.")
     if not report.holds:
-        raise Exit(1)
+        raise Exit(TAMPERED)

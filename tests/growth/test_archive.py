@@ -158,6 +158,18 @@ def test_the_whole_log_is_taken_out_from_the_archive_and_what_is_left(
     assert "long at version 20" in found.stdout
 
 
+def test_a_house_is_checked_from_the_archive_and_what_is_left(taken: Desk) -> None:
+    house = "--house", taken.house.name
+    alone = cli(taken.croupier.database, "check", *house)
+    assert alone.returncode == 2
+    assert "--archived" in alone.stderr
+
+    checked = cli(taken.croupier.database, "check", *house, "--archived", str(taken.exports))
+
+    assert checked.returncode == 0, checked.stdout
+    assert "All of it holds." in checked.stdout
+
+
 def test_a_feed_goes_on_where_the_archive_ends(taken: Desk, before: Before) -> None:
     page = taken.house.get("/v1/events", after=2 * EVENTS, limit=20)
 
