@@ -179,6 +179,23 @@ class House:
                 sat = self.do(table, "sit", seat=number, player=player, buy_in=buy_in)
         return sat
 
+    def leave_alone(self, table: str) -> None:
+        """A table where ada has bet beside a computer player, and does nothing more."""
+        self.open(table, "a2g", host="ada", clock={"action_seconds": 1})
+        assert self.grant("ada", 400).status_code == 200
+        self.do(table, "sit", seat=1, player="ada", buy_in=400)
+        computer = {"seat": 2, "level": "easy", "buy_in": 400}
+        seated = self.ask("POST", f"/v1/tables/{table}/computers", json=computer)
+        assert seated.status_code == 200, seated.text
+        self.do(table, "bet", seat=1, amount=10)
+
+    def unasked(self, table: str) -> Json:
+        """What computers and clocks have done there so far. Where a natural left ada nothing to
+        do, she bets again."""
+        self.play(table, "bet", seat=1, amount=10)
+        events = [entry["event"] for entry in self.walk("/v1/events")]
+        return {e["traceparent"]: e["actor"] for e in events if not e["actor"].startswith("key/")}
+
     def deal(self, table: str, *bets: int) -> Json:
         """Each seat bets, and the cards are dealt; the last answer."""
         for number, amount in enumerate(bets, 1):

@@ -116,23 +116,17 @@ def test_duties_of_the_worker_are_spans_of_a_service_of_its_own(
     traced: Croupier, collector: Collector, http: httpx.Client
 ) -> None:
     house = House(traced, http)
-    house.open("oak", "a2g", host="ada", clock={"betting_seconds": 1, "action_seconds": 1})
-    house.grant("ada", 100)
-    house.do("oak", "sit", seat=1, player="ada", buy_in=100)
-    computer = {"seat": 2, "level": "easy", "buy_in": 100}
-    house.ask("POST", "/v1/tables/oak/computers", json=computer)
-    house.do("oak", "bet", seat=1, amount=10)
+    house.leave_alone("oak")
     duties = {"write views", "seal a log", "look at returns", "add up ledgers"}
     duties |= {"computer plays", "time out", "append_batch"}
 
     def seen() -> set[str]:
+        house.unasked("oak")
         return {each.name for service, each in collector.spans if service == "croupier-worker"}
 
     assert until(lambda: duties <= seen(), PATIENCE_SECONDS), seen()
-    events = [entry["event"] for entry in house.walk("/v1/events")]
-    unasked = [e for e in events if e["actor"].partition("/")[0] in ("computer", "clock")]
-    assert unasked
-    assert until(lambda: all(collector.trace(e["traceparent"][3:35]) for e in unasked))
+    unasked = house.unasked("oak")
+    assert until(lambda: all(collector.trace(trace[3:35]) for trace in unasked))
 
 
 def test_what_is_not_installed_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from services.blackjack.api.examples import OWN_RULESET
 from shared.local.process import until
 from shared.tracing import is_trace
-from tests.api.croupier import PATIENCE_SECONDS, House, Json
+from tests.api.croupier import PATIENCE_SECONDS, House
 
 
 def test_a_trace_is_written_down_and_told(house: House) -> None:
@@ -33,21 +33,9 @@ def test_a_request_without_a_trace_gets_one_of_its_own(house: House) -> None:
 
 def test_what_nobody_asked_for_has_a_trace_too(house: House) -> None:
     """Time-outs and the moves of computer players."""
-    house.open(
-        "oak",
-        "a2g",
-        host="ada",
-        clock={"betting_seconds": 1, "insurance_seconds": 1, "action_seconds": 1},
+    house.leave_alone("oak")
+
+    assert until(
+        lambda: {"clock", "computer/easy"} <= {*house.unasked("oak").values()}, PATIENCE_SECONDS
     )
-    house.grant("ada", 100)
-    house.do("oak", "sit", seat=1, player="ada", buy_in=100)
-    computer = {"seat": 2, "level": "easy", "buy_in": 100}
-    assert house.ask("POST", "/v1/tables/oak/computers", json=computer).status_code == 200
-    house.do("oak", "bet", seat=1, amount=10)
-
-    def actors() -> dict[str, Json]:
-        return {e["event"]["actor"].split("/")[0]: e["event"] for e in house.walk("/v1/events")}
-
-    assert until(lambda: actors().keys() >= {"clock", "computer"}, PATIENCE_SECONDS)
-    traces = {entry["event"]["traceparent"] for entry in house.walk("/v1/events")}
-    assert all(is_trace(trace.encode()) for trace in traces)
+    assert all(is_trace(trace.encode()) for trace in house.unasked("oak"))

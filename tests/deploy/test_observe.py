@@ -42,16 +42,12 @@ OF_PROMETHEUS = {"job", "instance"}
 
 def played(house: House) -> None:
     """Everything that leaves a figure: a round, a refusal, a computer player and a clock."""
-    clock = {"betting_seconds": 1, "insurance_seconds": 1, "action_seconds": 1}
-    house.open("elm", "a2g", host="ada", clock=clock)
     house.seat("oak", "ada", ruleset="european")
     house.deal("oak", 20)
     house.finish("oak")
     house.play("oak", "buy_in", seat=1, amount=10**6)
-    house.do("elm", "sit", seat=1, player="ada", buy_in=100)
-    computer = {"seat": 2, "level": "easy", "buy_in": 100}
-    assert house.ask("POST", "/v1/tables/elm/computers", json=computer).status_code == 200
-    house.do("elm", "bet", seat=1, amount=10)
+    house.leave_alone("elm")
+    assert until(lambda: "clock" in house.unasked("elm").values(), PATIENCE_SECONDS)
     house.sealed()
     curves = f"/v1/rulesets/european/returns?wait_for={house.head()}"
     assert until(lambda: house.ask("GET", curves).status_code == 200, PATIENCE_SECONDS)
