@@ -4,7 +4,6 @@ from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg import sql
-from sqlalchemy.exc import DBAPIError
 
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
@@ -28,6 +27,8 @@ def migrate() -> None:
 def prepare(settings: Settings) -> None:
     """Migrates, opens the house, makes partitions ahead, lets the role of DATABASE_URL serve."""
     if current(settings.owner_url) != head():
+        from sqlalchemy.exc import DBAPIError  # Slow to import, and nothing else needs it.
+
         try:
             upgrade(settings.owner_url)
         except DBAPIError as error:

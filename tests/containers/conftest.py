@@ -19,10 +19,15 @@ import pytest
 
 from tests.api.croupier import PATIENCE_SECONDS, House
 from tests.conftest import not_here
-from tests.containers.stack import IMAGE, POSTGRES, VALKEY, Stack
+from tests.containers.stack import IMAGE, POSTGRES, SERVICES, VALKEY, WORKERS, Stack
 
 ROOT = Path(__file__).parents[2]
 BASE = os.environ.get("BASE_IMAGE", "python:3.12-slim")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """These first: of many processes one takes them, and waits while the others do the rest."""
+    items.sort(key=lambda item: Path(__file__).parent not in item.path.parents)
 
 
 @pytest.fixture(scope="session")
@@ -37,10 +42,7 @@ def engine() -> None:
 def image(engine: None) -> str:
     """The name of the image that deploy/Dockerfile builds from this checkout."""
     with one_at_a_time():
-        for needed in (BASE, POSTGRES, VALKEY):
-            if not is_here(needed):
-                docker("pull", "--quiet", needed, check=False)
-        if not all(map(is_here, (BASE, POSTGRES, VALKEY))):
+        if not all(is_here(needed) or pulled(needed) for needed in (BASE, POSTGRES, VALKEY)):
             script = Path(__file__).with_name("standins.sh")
             subprocess.run([script, sys.executable], cwd=ROOT, check=True, env=_with_our_code())
         base = f"BASE_IMAGE={BASE}"
@@ -48,15 +50,17 @@ def image(engine: None) -> str:
     return IMAGE
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stack(image: str) -> Iterator[Stack]:
-    """Postgres, Valkey, two services and two workers, each in a container of its own."""
+    """Postgres, Valkey, two services and two workers, each in a container of its own.
+
+    One for all tests: each plays in a house of its own. The upgrade comes last, and leaves it to
+    the next version.
+    """
     with Stack() as stack:
         stack.migrate()
-        for name in ("api-1", "api-2"):
-            stack.serve(name)
-        for name in ("worker-1", "worker-2"):
-            stack.work(name)
+        stack.work(*WORKERS)
+        stack.serve(*SERVICES)
         yield stack
 
 
@@ -75,6 +79,10 @@ def docker(*words: str, check: bool = True) -> "subprocess.CompletedProcess[str]
 
 def is_here(name: str) -> bool:
     return docker("image", "inspect", name, check=False).returncode == 0
+
+
+def pulled(name: str) -> bool:
+    return docker("pull", "--quiet", name, check=False).returncode == 0
 
 
 @contextmanager

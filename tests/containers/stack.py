@@ -26,14 +26,18 @@ IMAGE, POSTGRES, VALKEY = "croupier:test", "postgres:18", "valkey/valkey:9"
 OWNER = {"CROUPIER_MIGRATION_URL_FILE": "/run/secrets/owner"}
 """What a command is told that acts as the owner of the schema."""
 
-PART = 60
+SERVICES, WORKERS = ("api-1", "api-2"), ("worker-1", "worker-2")
+"""What a stack is made of, beside Postgres and Valkey."""
+
+PART = 40
 """Commands that are answered between one event and the next."""
 
-THOUGHT_SECONDS = 0.1
+THOUGHT_SECONDS = 0.3
 """Leaves the machine some time to start containers in."""
 
 # The tests remove containers themselves, and reach them at the ports that they publish.
 testcontainers_config.ryuk_disabled = True
+testcontainers_config.max_tries, testcontainers_config.sleep_time = 600, 0.1
 testcontainers_config.connection_mode_override = ConnectionMode.docker_host
 
 STRICT: dict[str, Any] = {
@@ -152,14 +156,18 @@ class Stack:
         assert code == 0, said
         return said
 
-    def serve(self, name: str, image: str | None = None) -> Contained:
-        """Returns when it serves."""
-        serving = self.begin(name, "serve", image=image)
-        assert until(serving.is_ready), serving.said()
-        return serving
+    def serve(self, *names: str, image: str | None = None) -> None:
+        """Returns when all of them serve."""
+        for serving in [self.begin(name, "serve", image=image) for name in names]:
+            assert until(serving.is_ready), serving.said()
 
-    def work(self, name: str, image: str | None = None) -> Contained:
-        return self.begin(name, "work", image=image)
+    def serves(self) -> bool:
+        """Whether all that it began with serve, after some patience."""
+        return all(until(self.processes[name].is_ready) for name in SERVICES)
+
+    def work(self, *names: str, image: str | None = None) -> None:
+        for name in names:
+            self.begin(name, "work", image=image)
 
     def begin(
         self, name: str, *words: str, image: str | None = None, **environment: str
@@ -178,7 +186,10 @@ class Stack:
             "REDIS_URL": "redis://valkey:6379/0",
             "CROUPIER_SEED_KEYS_FILE": "/run/secrets/seed-keys",
         }
-        container = DockerContainer(image or self.image, command=list(words), **STRICT)
+        # Only what serves answers the question for its health, which is asked every few seconds.
+        unasked = {} if words[0] == "serve" else {"healthcheck": {"test": ["NONE"]}}
+        strict = STRICT | unasked
+        container = DockerContainer(image or self.image, command=list(words), **strict)
         container.with_envs(**told | environment).with_network(self.network)
         container.with_volume_mapping(self._exports, "/exports", "rw")
         return container.with_volume_mapping(self._keep, "/run/secrets", "ro")

@@ -6,7 +6,7 @@ import pytest
 
 from shared.local.process import until
 from tests.api.croupier import House
-from tests.containers.stack import PART, THOUGHT_SECONDS, Stack
+from tests.containers.stack import PART, SERVICES, THOUGHT_SECONDS, WORKERS, Stack
 from tests.crash.audit import nothing_is_lost_and_nothing_is_doubled, verified
 from tests.crash.load import Load
 
@@ -39,7 +39,8 @@ async def test_each_container_is_killed_in_turn(stack: Stack, house: House) -> N
     second = stack.processes["api-2"].address
     load = Load(house, addresses=[second], thought_seconds=THOUGHT_SECONDS)
     async with load.running():
-        for victim in stack.processes.values():
+        for name in ("postgres", "valkey", *SERVICES, *WORKERS):
+            victim = stack.processes[name]
             await load.until_answered(PART)
             await asyncio.to_thread(victim.kill)
             await asyncio.to_thread(victim.start)
@@ -48,7 +49,7 @@ async def test_each_container_is_killed_in_turn(stack: Stack, house: House) -> N
     report = nothing_is_lost_and_nothing_is_doubled(load)
     assert report.rounds >= load.players
     assert load.troubles, "some were cut off, and asked again"
-    assert until(stack.processes["api-1"].is_ready)
+    assert stack.serves()
 
 
 def test_the_database_restarts_in_the_middle_of_a_round(stack: Stack, house: House) -> None:
@@ -57,7 +58,7 @@ def test_the_database_restarts_in_the_middle_of_a_round(stack: Stack, house: Hou
         pass  # a dealer's natural has ended the round at once
 
     stack.postgres.restart()
-    assert until(stack.processes["api-1"].is_ready)
+    assert stack.serves()
 
     assert house.get("/v1/tables/oak") == before
     assert house.finish("oak")["phase"] == "betting"

@@ -12,14 +12,15 @@ import pytest
 from shared.eventstore.migrate import head
 from tests.api.croupier import House
 from tests.containers.conftest import docker
-from tests.containers.stack import PART, THOUGHT_SECONDS, Stack
+from tests.containers.stack import PART, SERVICES, THOUGHT_SECONDS, WORKERS, Stack
 from tests.crash.audit import nothing_is_lost_and_nothing_is_doubled
 from tests.crash.load import Load
 
 NEXT = "croupier:next"
 MIGRATION = f"""
 from alembic import op
-revision, down_revision = "next", "{head()}"
+revision = "next"
+down_revision = "{head()}"
 def upgrade():
     op.execute("ALTER TABLE event_log ADD COLUMN of_the_next_version text")
 """
@@ -45,19 +46,20 @@ def next_image(image: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 async def test_an_upgrade_under_load_fails_no_request(
     stack: Stack, house: House, next_image: str
 ) -> None:
-    old = [stack.processes[name].address for name in ("api-1", "api-2")]
+    old = [stack.processes[name].address for name in SERVICES]
     load = Load(house, addresses=old[1:], thought_seconds=THOUGHT_SECONDS)
     async with load.running():
         await load.until_answered(PART)
         said = await asyncio.to_thread(stack.migrate, next_image)
         assert "revision next" in said
         await load.until_answered(PART)
-        for number in (1, 2):
-            begun = await asyncio.to_thread(stack.serve, f"next-{number}", next_image)
-            await asyncio.to_thread(stack.work, f"next-worker-{number}", next_image)
+        for number, leaving in enumerate(zip(SERVICES, WORKERS, strict=True), 1):
+            await asyncio.to_thread(stack.work, f"next-worker-{number}", image=next_image)
+            await asyncio.to_thread(stack.serve, f"next-{number}", image=next_image)
+            begun = stack.processes[f"next-{number}"]
             old.pop(0)
             load.go_to(begun.address, *(old or [stack.processes["next-1"].address]))
-            for name in (f"api-{number}", f"worker-{number}"):
+            for name in leaving:
                 assert await asyncio.to_thread(stack.processes[name].stop) == 0
             await load.until_answered(PART)
 

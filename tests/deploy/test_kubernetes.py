@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from services.settings import Settings, variable
-from tests.conftest import not_here
 
 ROOT = Path(__file__).parents[2]
 OURS = {"croupier-api", "croupier-worker", "croupier-migrate"}
@@ -21,7 +20,7 @@ OURS = {"croupier-api", "croupier-worker", "croupier-migrate"}
 def manifests(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What kustomize makes of an overlay, as a file."""
     if not shutil.which("kubectl"):
-        not_here("kubectl")
+        pytest.skip("There is no kubectl here; before 13, Debian has none that knows `patches`.")
     deploy = tmp_path_factory.mktemp("clone") / "deploy"
     shutil.copytree(ROOT / "deploy", deploy)
     overlay = deploy / "kubernetes" / "overlays" / request.param

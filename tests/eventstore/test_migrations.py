@@ -1,9 +1,13 @@
 """The schema comes by migration, twice is as good as once, and the program knows which it needs."""
 
+import subprocess
+import sys
+
 import psycopg
 import pytest
+from alembic.script import ScriptDirectory
 
-from shared.eventstore.migrate import current, head, open_house, upgrade
+from shared.eventstore.migrate import SCRIPTS, current, head, open_house, upgrade
 from tests.conftest import Database
 
 
@@ -27,6 +31,14 @@ def test_from_nothing_to_the_newest_and_again(bare: Database) -> None:
 
 def test_the_serving_role_can_tell_the_revision(database: Database) -> None:
     assert current(database.app_url) == head()
+
+
+def test_the_newest_is_known_without_alembic_and_to_alembic() -> None:
+    told = "from services.cli import database; import sys; print('alembic' in sys.modules)"
+    asked = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+
+    assert asked.stdout == "False\n"
+    assert ScriptDirectory(SCRIPTS).get_current_head() == head()
 
 
 def test_opening_a_house_twice_is_harmless(database: Database) -> None:
