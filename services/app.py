@@ -13,6 +13,7 @@ from msgspec import Struct
 from psycopg import OperationalError
 from redis.asyncio import Redis
 
+from services.audit.api import page as page_api
 from services.audit.api import rounds as audit_api
 from services.audit.api import seals as seals_api
 from services.audit.application.bundles import Bundler
@@ -70,7 +71,8 @@ stands. Errors are problem documents; their `type` is a page that explains them.
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
 
 **Nothing is secret for long**: each round commits to its seed before the first bet and reveals it
-after the last card.
+after the last card. Take a round away (`/v1/rounds/{round}/bundle`) and [check it](/verify) in your
+own browser, which needs no key.
 """
 _TAGS: Final = [
     {"name": "Tables", "description": "Open, play, look."},
@@ -256,6 +258,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     auditor = Auditor(service.past, service.rounds)
     bundler = Bundler(auditor, service.rounds, service.reads, service.seals)
     yield audit_api.routes(auditor, bundler)
+    yield page_api.routes()
     yield seals_api.routes(service.seals)
     yield feed.routes(service.feeds, table_stream)
     yield stream.routes(service.streams, table_stream)
