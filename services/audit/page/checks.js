@@ -258,6 +258,7 @@ async function payouts({ bundle }) {
       judged(`Seat ${number}, insurance`, stake, settled, payout, due);
     }
   }
+  if (!rows.length) faults.push("Nothing was staked, so it was no round.");
   return { said: `${rows.length} ${rows.length === 1 ? "payout" : "payouts"}: a win pays 1:1, a natural 3:2, insurance 2:1.`, rows, faults };
 }
 
