@@ -12,6 +12,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 from redis.asyncio import Redis
 
+from services.audit.api import page as page_api
 from services.audit.api import rounds as audit_api
 from services.audit.api import schemas as schemas_api
 from services.audit.api import seals as seals_api
@@ -83,7 +84,8 @@ headers, in the log's line, and in each event that the request caused.
 429 has `Retry-After`.
 
 **Nothing is secret for long**: each round commits to its seed before the first bet and reveals it
-after the last card.
+after the last card. Take a round away (`/v1/rounds/{round}/bundle`) and [check it](/verify) in your
+own browser, which needs no key.
 """
 _TAGS: Final = [
     {"name": "Tables", "description": "Open, play, look."},
@@ -301,6 +303,7 @@ def _routers(service: Service) -> Iterator[APIRouter]:
     auditor = Auditor(service.past, service.rounds)
     bundler = Bundler(auditor, service.rounds, service.reads, service.seals)
     yield audit_api.routes(auditor, bundler)
+    yield page_api.routes()
     yield seals_api.routes(service.seals)
     yield statements_api.routes(service.statements)
     yield significant_api.routes(service.extraordinary)

@@ -215,7 +215,8 @@ class Settings(BaseSettings):
     seals: Path | None = Field(
         default=None,
         description="the directory where a worker keeps seals of the log, best on a disk that the "
-        "database cannot reach; without it, and CROUPIER_SEAL_KEY, nothing is sealed",
+        "database cannot reach; without it, and CROUPIER_SEAL_KEY, nothing is sealed, but by "
+        "`croupier up`, which has both in its home",
     )
     seal_key: Path | None = Field(
         default=None,

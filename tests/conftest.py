@@ -147,10 +147,11 @@ def valkey_url(valkey: str, worker_id: str) -> Iterator[str]:
         client.flushdb()
 
 
-def not_here(what: str) -> NoReturn:
-    """Skips for want of something, or fails where CROUPIER_CONTAINERS=required asks for it."""
-    if os.environ.get("CROUPIER_CONTAINERS") == "required":
-        pytest.fail(f"CROUPIER_CONTAINERS=required, but there is no {what} here.")
+def not_here(what: str, variable: str = "CROUPIER_CONTAINERS") -> NoReturn:
+    """Skips for want of something, or fails where CROUPIER_CONTAINERS=required asks for it, or
+    another variable."""
+    if os.environ.get(variable) == "required":
+        pytest.fail(f"{variable}=required, but there is no {what} here.")
     pytest.skip(f"There is no {what} here.")
 
 

@@ -2,9 +2,11 @@
 
 import fcntl
 import secrets
+import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ import psycopg
 from services.cli.refused import Refused
 from services.settings import SeedKey, Settings, parse_seed_keys
 from shared.local.postgres import LocalPostgres
-from shared.local.process import kept, password
+from shared.local.process import keep, kept, password
 from shared.local.valkey import LocalValkey
+from shared.seals.keyfile import BadKeyFile, add_key, read_keys
+from shared.seals.notes import public_of
 
 _NAME = "croupier"
 """The embedded database, and the login that serves from it."""
@@ -33,6 +37,8 @@ def everything(settings: Settings) -> Iterator[Settings]:
                 "to another directory."
             )
         found: dict[str, Any] = {"seed_keys": settings.seed_keys or local_seed_keys(settings.home)}
+        found["seals"] = settings.seals or settings.home / "seals"
+        found["seal_key"] = settings.seal_key or local_seal_key(settings)
         if not settings.database_url:
             found |= running.enter_context(_postgres(settings.home, stop=True))
         if not settings.redis_url:
@@ -72,6 +78,36 @@ def local_seed_keys(home: Path) -> tuple[SeedKey, ...]:
     keys = parse_seed_keys(kept(home / "seed.keys", lambda: f"local-{secrets.token_hex(3)}:{made}"))
     assert isinstance(keys, tuple)
     return keys
+
+
+def local_seal_key(settings: Settings) -> Path:
+    """The key that seals logs on this machine, made when there is none, with its public key in
+    `seal.pub` beside it. Raises `Refused`.
+
+    Another process makes and reads it: a child that ends here. We are about to serve, and whoever
+    serves must not have it, not even in a corner of its memory.
+    """
+    file = settings.home / "seal.key"
+    name = f"{settings.seal_origin}/{settings.house}"
+    child = get_context("fork").Process(target=_publish, args=(file, public_key(settings), name))
+    child.start()
+    child.join()
+    if child.exitcode:
+        raise Refused(f"{file} holds no key that seals. Put it back, or set CROUPIER_SEAL_KEY.")
+    return file
+
+
+def public_key(settings: Settings) -> Path:
+    """Where the public key of the local seals lies, for those who check them."""
+    return settings.home / "seal.pub"
+
+
+def _publish(file: Path, public: Path, name: str) -> None:
+    try:
+        keys = read_keys(file) if file.exists() else add_key(file)
+    except BadKeyFile:
+        sys.exit(1)
+    keep(public, "\n".join(str(public_of(key, name)) for key in keys))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typer import Option
 
 from services.cli import server
 from services.cli.database import prepare, ready_to_play
-from services.cli.embedded import everything
+from services.cli.embedded import everything, public_key
 from services.cli.refused import Refused
 from services.cli.seed_keys import check_ring
 from services.cli.supervisor import Job, Supervisor
@@ -35,7 +35,8 @@ def up() -> None:
     """Start everything, and serve until Ctrl-C.
 
     Starts a Postgres and a Valkey where DATABASE_URL and REDIS_URL are not set, migrates, opens
-    the house, and keeps an API key for local use in `dev.key` beside the data.
+    the house, keeps an API key for local use in `dev.key` beside the data, and seals the log with a
+    key of its own where CROUPIER_SEAL_KEY is not set.
     """
     settings = Settings.from_environment()
     with until_told_to_stop():
@@ -44,7 +45,8 @@ def up() -> None:
             prepare(complete)
             check_ring(complete)
             key = local_key(complete)
-            _serve(complete, listeners, lambda: _welcome(complete, key), work=True)
+            seals = "" if settings.seal_key else f", with the key in {public_key(settings)}"
+            _serve(complete, listeners, lambda: _welcome(complete, key, seals), work=True)
 
 
 def serve(
@@ -160,11 +162,12 @@ def _serve(
     Supervisor([*jobs, *([a_worker] if work else ())], let_nobody_in, patience).run(ready)
 
 
-def _welcome(settings: Settings, key: str) -> None:
+def _welcome(settings: Settings, key: str, seals: str) -> None:
     where, file = address(settings), settings.home / "dev.key"
     Console(highlight=False, soft_wrap=True).print(
         f"\n[bold]Croupier plays on {where}[/bold]\n"
         f"  What it can do:  {where}/docs\n"
+        f"  Check a round:   {where}/verify{seals}\n"
         f"  Your API key:    {key}\n"
         f"  It is kept in    {file}\n\n"
         "Try it:\n"

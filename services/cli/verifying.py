@@ -97,7 +97,8 @@ def _bundle(file: Path, public_key: Path | None) -> int:
         raise CannotRead(f"{file} is no bundle: {error}") from None
     faults = list(judge(bundle, keys))
     holds = (
-        f"The round {bundle.round} holds: its cards, its settlement, its place in the sealed log."
+        f"The round {bundle.round} holds: every card, every decision and every chip of it, and "
+        f"its place in the sealed log."
     )
     print("\n".join(faults) or holds)
     return TAMPERED if faults else HOLDS

@@ -19,7 +19,9 @@ import pytest
 
 from services.settings import Settings, variable
 from shared.local.postgres import LocalPostgres
+from shared.local.process import until
 from shared.local.valkey import LocalValkey
+from shared.seals.keyfile import read_keys
 from tests.conftest import Database
 
 CROUPIER = (sys.executable, "-c", "from services.cli import main; main()")
@@ -41,10 +43,14 @@ class Desk:
         }
 
     @contextmanager
-    def up(self) -> Iterator["subprocess.Popen[str]"]:
+    def up(self, **environment: str) -> Iterator["subprocess.Popen[str]"]:
         """Running and ready; killed at the end if it still runs."""
         process = subprocess.Popen(
-            [*CROUPIER, "up"], env=self._environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
+            [*CROUPIER, "up"],
+            env=self._environment | environment,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         with process:
             try:
@@ -162,6 +168,92 @@ def test_killed_in_mid_air_it_starts_again_on_the_servers_it_left(desk: Desk) ->
         assert stop(process) == 0
 
     assert desk.servers() == set()
+
+
+def test_what_is_played_is_sealed_from_the_first_minute_on(desk: Desk, tmp_path: Path) -> None:
+    with desk.up(CROUPIER_SEAL_SECONDS="0") as process:
+        told = play_a_round(desk)
+        assert stop(process) == 0
+    bundle, public = tmp_path / "round.json", desk.home / "seal.pub"
+    bundle.write_text(told)
+
+    judged = desk.type("verify", str(bundle), "--public-key", str(public))
+
+    assert judged.returncode == 0, judged.stdout
+    assert (desk.home / "seal.key").stat().st_mode & 0o777 == 0o600
+    assert (desk.home / "seals" / "local" / "latest.seal").exists()
+    before = public.read_text(), (desk.home / "seal.key").read_bytes()
+    with desk.up() as process:
+        assert (public.read_text(), (desk.home / "seal.key").read_bytes()) == before
+        stop(process)
+
+
+def play_a_round(desk: Desk) -> str:
+    """The bundle of a round, as soon as it is sealed."""
+    with httpx.Client(
+        base_url=f"{desk.address}/v1", headers={"Authorization": f"Bearer {desk.key}"}
+    ) as http:
+        http.put("/tables/oak", json={"ruleset": "european", "host": "ada"})
+        http.post("/players/ada/grants", json={"amount": 500})
+        for command in (
+            {"type": "sit", "seat": 1, "player": "ada", "buy_in": 100},
+            {"type": "bet", "seat": 1, "amount": 10},
+            {"type": "stand", "seat": 1},
+        ):
+            http.post("/tables/oak/commands", json=command)
+        assert until(lambda: http.get("/rounds/oak.1/bundle").status_code == 200)
+        return http.get("/rounds/oak.1/bundle").text
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="memory is shown in /proc")
+def test_the_process_that_serves_never_has_the_key_that_seals(desk: Desk) -> None:
+    with desk.up(CROUPIER_SEAL_SECONDS="0") as process:
+        play_a_round(desk)
+        (key,) = read_keys(desk.home / "seal.key")
+        secret = key.private_bytes_raw()
+        written = (desk.home / "seal.key").read_bytes().split(b"\n")[1]
+
+        assert any(held_by(os.getpid(), secret, written)), "the look at memory finds what is there"
+        assert not any(held_by(process.pid, secret, written))
+        stop(process)
+
+
+def held_by(pid: int, *secrets: bytes) -> Iterator[bool]:
+    """Of each part of the memory of a process, whether it holds one of these."""
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            span, rights, *_ = line.split()
+            if rights.startswith("rw") and not line.endswith("[vvar]"):
+                start, end = (int(edge, 16) for edge in span.split("-"))
+                memory.seek(start)
+                content = memory.read(end - start)
+                yield any(secret in content for secret in secrets)
+
+
+def test_a_key_that_cannot_seal_is_no_reason_to_make_another(desk: Desk) -> None:
+    desk.home.mkdir(exist_ok=True)
+    (desk.home / "seal.key").write_text("none")
+
+    refused = desk.type("up")
+
+    assert refused.returncode == 1
+    assert "seal.key holds no key that seals" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert (desk.home / "seal.key").read_text() == "none"
+
+
+def test_a_key_and_a_place_of_ones_own_for_seals_replace_the_local_ones(
+    desk: Desk, tmp_path: Path
+) -> None:
+    own = {"CROUPIER_SEAL_KEY": str(tmp_path / "own.key"), "CROUPIER_SEALS": str(tmp_path / "own")}
+    assert desk.type("seals", "key", **own).returncode == 0
+
+    with desk.up(**own, CROUPIER_SEAL_SECONDS="0") as process:
+        play_a_round(desk)
+        stop(process)
+
+    assert (tmp_path / "own" / "local" / "latest.seal").exists()
+    assert not list(desk.home.glob("seal*"))
 
 
 def test_keys_are_made_and_revoked_beside_a_running_service(desk: Desk) -> None:

@@ -55,6 +55,11 @@ def test_the_published_key_and_signature() -> None:
     assert not key.holds(SAID + " ", signature.signature)
 
 
+def test_a_signature_is_written_in_one_way_only() -> None:
+    with pytest.raises(BadNote, match="no base64"):  # the last letter has two bits to spare
+        Signature.read(SIGNED.replace("nAM=", "nAN="))
+
+
 def test_the_published_checkpoint() -> None:
     note = Note.read(SOFA.encode())
 

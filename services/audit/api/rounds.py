@@ -70,12 +70,27 @@ _BUNDLE: Final[dict[str, Any]] = {
     "house": "local",
     "round": "table-3.5",
     "seal": sealed.SEAL["note"],
-    "before": {},
+    "before": {
+        "version": 11,
+        "host": "ada",
+        "seats": [
+            {
+                "player": "ada",
+                "stack": 200,
+                "since": 1,
+                "sits_out": False,
+                "run": None,
+                "items": [],
+                "computer": None,
+            },
+            None,
+        ],
+        "runs": 0,
+    },
     "foundation": [],
     "events": [
         {
             "position": 3,
-            "version": 12,
             "leaf": sealed.INCLUSION["leaf"],
             "hashes": sealed.INCLUSION["hashes"],
             "event": {},
@@ -120,9 +135,9 @@ def routes(auditor: Auditor, bundler: Bundler) -> APIRouter:
         | refuses(UnknownRound, NotSealedYet),
     )
     async def bundle(caller: Annotated[Caller, caller_with("audit")], round: RoundId) -> Response:
-        """One file with all that is needed to judge a finished round without us: its events, the
-        proof that each is in the sealed log, the seal, what committed to the seed, and the round in
-        words and cards. It is there as soon as the round is sealed."""
+        """One file to judge a finished round by, without us: its events, each with the proof that
+        it is in the sealed log, what committed to the seed, the seal, and the round in words and
+        cards. `croupier verify` decides all of it again. It is there once the round is sealed."""
         return Json(await bundler.bundle(caller.house, round))
 
     return router

@@ -1,27 +1,30 @@
 """A round to take away: one value that shows, alone and offline, that it was fair and is sealed."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any, Final, Literal
 
 from msgspec import Raw, Struct, json
+from msgspec.structs import replace
 
+from services.audit.domain.books import Books
+from services.audit.domain.lines import event_of
 from services.audit.domain.proof import Proof, prove
 from services.audit.domain.recall import Recall, recall
+from services.audit.domain.retrial import Retrial
+from services.audit.domain.rulebook import Rulebook
 from services.blackjack.domain import events as e
-from services.blackjack.domain.table import Betting, Table
+from services.blackjack.domain.table import Betting, Computer, Run, Seat, Table
 from shared.eventstore.chain import leaf_of
-from shared.eventstore.codec import Codec
 from shared.eventstore.envelope import Envelope, canonical_json
-from shared.eventstore.store import Fact
+from shared.kernel.chips import stack
 from shared.seals.merkle import DoesNotProve, root_from
 from shared.seals.notes import BadNote, Note, PublicKey
 
 FORMAT: Final = "croupier.bundle.v1"
 
-_EVENTS: Final = Codec(e.REGISTRY)
 
-
-class SealedEvent(Struct, frozen=True):
+class SealedEvent(Struct, frozen=True, forbid_unknown_fields=True):
     """An event, and the hashes that lead from its leaf to the root of the bundle's seal.
 
     `leaf` is SHA-256(0x00 ‖ the canonical bytes of `event`), in hex like `hashes`, which are an
@@ -29,27 +32,73 @@ class SealedEvent(Struct, frozen=True):
     """
 
     position: int
-    version: int
     leaf: str
     hashes: tuple[str, ...]
     event: Raw
 
 
-class Bundle(Struct, frozen=True):
+class Sitting(Struct, frozen=True, forbid_unknown_fields=True):
+    """A seat as a round finds it: nothing is bet, and no card lies there."""
+
+    player: str
+    stack: int
+    since: int
+    sits_out: bool
+    run: Run | None
+    items: tuple[str, ...]
+    computer: Computer | None
+
+
+class Before(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a round finds at its table, and its foundation does not tell. `version` is that of the
+    table's stream then, `runs` how many had been started; a free seat is null.
+
+    This is the house's word. That the chips of a stack were there, and who sat down first, follows
+    from all that happened at the table before, which a bundle does not have: take out the log
+    and `croupier verify` it. Only what the round itself makes of it is judged here: no bet, double
+    or split goes beyond a stack, and whoever is paid is paid on top of it.
+    """
+
+    version: int
+    host: str | None
+    seats: tuple[Sitting | None, ...]
+    runs: int
+
+    @classmethod
+    def of(cls, table: Table, version: int) -> "Before":
+        """The part of a table that has to be told."""
+        seats = tuple([_sitting(seat) if seat else None for seat in table.seats])
+        return cls(version, table.host, seats, table.runs)
+
+    def at(self, opened: Table, promised: e.TableOpened | e.SeedRevealed) -> Table:
+        """The table, with all that is known from its first event and from the commitment."""
+        rounds = promised.number if isinstance(promised, e.SeedRevealed) else 0
+        return replace(
+            opened,
+            host=self.host,
+            seats=tuple([sitting and _seat(sitting) for sitting in self.seats]),
+            stage=Betting(next=promised.next),
+            rounds=rounds,
+            runs=self.runs,
+        )
+
+
+class Bundle(Struct, frozen=True, forbid_unknown_fields=True):
     """All that is needed to judge a finished round without us.
 
     `foundation` are the events that opened the table and that committed to the round's seed, where
-    they are not the same; `events` are those of the table from the round's first bet on. `before`
-    is the table as these found it: its rules and the commitment are in the foundation, its chips
-    and seats are as we say. `seal` is a signed note over the whole log, whose tree has
-    all of these events; `recall` and `proof` are what the service itself says of the round.
+    they are not the same: so its rules and the commitment need not be believed. `events` are those
+    of all commands at the table from the round's first bet to its end, those at vaults included.
+    `before` is what they found, and the only part that is our word. `seal` is a signed note over
+    the whole log, whose tree has all of these events; `recall` and `proof` are what the service
+    itself says of the round.
     """
 
     format: Literal["croupier.bundle.v1"]
     house: str
     round: str
     seal: str
-    before: Raw
+    before: Before
     foundation: tuple[SealedEvent, ...]
     events: tuple[SealedEvent, ...]
     recall: Recall
@@ -60,8 +109,13 @@ def judge(bundle: Bundle, keys: Sequence[PublicKey]) -> Iterator[str]:
     """What is wrong with a bundle, for whoever knows the keys of its seal; nothing when it holds.
 
     It is decided by the bundle alone: the seal is signed, each event is in the sealed log, in
-    order, as part of this table; the rules and the commitment are those that were recorded; every
-    card follows from the seed, and every settlement from the cards.
+    order, as part of this table; every command is decided again, with the rules that the table was
+    opened with and the shoe of the seed that was committed to, and has to cause these very bytes
+    and postings; the cards and settlements are looked at a second time by themselves.
+
+    What the round found at the table is believed: see Before. That the table had no other commands
+    in between cannot be seen, only that none is missing that would matter to a card, a decision or
+    a payout of this round.
     """
     try:
         checkpoint = Note.read(bundle.seal.encode()).check(keys)
@@ -72,8 +126,8 @@ def judge(bundle: Bundle, keys: Sequence[PublicKey]) -> Iterator[str]:
         yield f"The seal is of {checkpoint.origin}, and not of the house {bundle.house}."
     for each in (*bundle.foundation, *bundle.events):
         yield from _not_included(each, checkpoint.size, checkpoint.root)
-    yield from _out_of_order(bundle)
     try:
+        yield from _out_of_order(bundle)
         yield from _misplayed(bundle)
     except Exception as error:  # whatever the fold raises: it never expects such events
         yield f"The events do not fit together: {error!r}."
@@ -91,58 +145,117 @@ def _not_included(each: SealedEvent, size: int, root: bytes) -> Iterator[str]:
         yield f"The event at position {each.position} is not proven to be sealed: {why}."
 
 
+class _Line(Struct, frozen=True):
+    """A sealed event as the auditor takes up a log; its row says what its envelope says."""
+
+    position: int
+    stream: str
+    type: str
+    schema_version: int
+    command_id: str
+    source: str
+    envelope: bytes
+    version: int = 0
+    leaf: bytes = b""
+    chain: bytes = b""
+
+    @classmethod
+    def of(cls, each: SealedEvent) -> "_Line":
+        """Raises ValueError."""
+        envelope = canonical_json(bytes(each.event))
+        said = json.decode(envelope, type=Envelope)
+        command_id = said.id.rpartition(".")[0]
+        return cls(
+            *(each.position, said.subject, said.type, said.schemaversion, command_id),
+            *(said.source, envelope),
+        )
+
+
+def _stream(bundle: Bundle) -> str:
+    return f"table-{bundle.round.rpartition('.')[0]}"
+
+
+def _commands(bundle: Bundle) -> list[list[_Line]]:
+    lines = map(_Line.of, bundle.events)
+    return [list(each) for _, each in groupby(lines, lambda line: line.command_id)]
+
+
 def _out_of_order(bundle: Bundle) -> Iterator[str]:
-    table = bundle.round.rpartition(".")[0]
-    stream = f"table-{table}"
-    for each in (*bundle.foundation, *bundle.events):
-        said = json.decode(each.event)
-        if said.get("subject") != stream or not said.get("source", "").endswith(f"/{bundle.house}"):
-            yield f"The event at position {each.position} is not of {stream} in this house."
-    versions = [each.version for each in bundle.events]
-    if not versions or versions != list(range(versions[0], versions[0] + len(versions))):
-        yield "The versions of the round's events do not follow each other."
+    stream, commands = _stream(bundle), _commands(bundle)
+    foundation = [_Line.of(each) for each in bundle.foundation]
+    for line in (*foundation, *(lines[0] for lines in commands)):
+        if line.stream != stream or line.source != f"/houses/{bundle.house}":
+            yield f"The event at position {line.position} is not of {stream} in this house."
     positions = [each.position for each in (*bundle.foundation, *bundle.events)]
     if positions != sorted(set(positions)):
         yield "The events are not in the order of the log."
+    ends = [any(line.type == "blackjack.seed_revealed" for line in lines) for lines in commands]
+    if ends != [*[False] * (len(commands) - 1), True]:
+        yield "The events are not those of one round, up to the command that ends it."
 
 
 def _misplayed(bundle: Bundle) -> Iterator[str]:
-    before, events = json.decode(bundle.before, type=Table), opened(bundle.events)
-    yield from _not_founded(before, opened(bundle.foundation))
-    proof = prove(before, events)
+    """Plays the round again: first its foundation, then all of its commands."""
+    stream, books = _stream(bundle), Books()
+    retrial = Retrial(stream, books, Rulebook(complete=lambda stream: False))
+    foundation = [_Line.of(each) for each in bundle.foundation]
+    for fault in retrial.read(foundation[:1]):
+        yield str(fault)
+    promised = event_of(foundation[-1])
+    yield from _not_promised(bundle, foundation, promised)
+    if retrial.table is None or not isinstance(promised, e.TableOpened | e.SeedRevealed):
+        return
+    before = retrial.table = bundle.before.at(retrial.table, promised)
+    for _, seat in before.seated():
+        books.balances[stack(before.id, seat.player)] = seat.stack
+    commands = _commands(bundle)
+    for lines in commands:
+        for fault in retrial.read(lines):
+            yield str(fault)
+    for fault in retrial.close():
+        yield str(fault)
+    told = [event_of(line) for lines in commands for line in lines if line.stream == stream]
+    yield from _told_otherwise(bundle, before, told)
+
+
+def _not_promised(bundle: Bundle, foundation: Sequence[_Line], promised: Any) -> Iterator[str]:
+    """Whether the foundation is the opening of the table, and the end of the round before."""
+    number = int(bundle.round.rpartition(".")[2])
+    match promised:
+        case e.TableOpened() if number == len(foundation) == 1:
+            return
+        case e.SeedRevealed(before) if number - 1 == before and len(foundation) == 2:
+            return
+    yield "The bundle does not say how the table was opened, and which seed was committed to."
+
+
+def _told_otherwise(bundle: Bundle, before: Table, events: Sequence[e.Event]) -> Iterator[str]:
+    """What the service says of the round beside what follows from it."""
+    end = next(at for at, event in enumerate(events, 1) if isinstance(event, e.SeedRevealed))
+    proof = prove(before, events[:end])
     yield from proof.faults
     if proof.round != bundle.round:
         yield f"The events are of the round {proof.round}, not of {bundle.round}."
     if proof != bundle.proof:
         yield "The proof that comes with the round is another than the one that follows from it."
-    if recall(before, events, bundle.events[0].version) != bundle.recall:
+    if recall(before, events[:end], bundle.before.version + 1) != bundle.recall:
         yield "The round is told otherwise than it went."
 
 
-def _not_founded(before: Table, founding: Sequence[Any]) -> Iterator[str]:
-    """Whether the table's rules and the round's commitment were recorded before it."""
-    if not founding or not isinstance(founding[0], e.TableOpened):
-        yield "The bundle does not say how the table was opened."
-        return
-    first, promised = founding[0], founding[-1]
-    if (first.table, first.ruleset) != (before.id, before.rules):
-        yield "The table does not have the rules that it was opened with."
-    if not isinstance(promised, e.TableOpened | e.SeedRevealed):
-        yield "The bundle does not say which seed was committed to."
-    elif not isinstance(before.stage, Betting) or before.stage.next != promised.next:
-        yield "The round's seed is not the one that was committed to when the round before ended."
+def _sitting(seat: Seat) -> Sitting:
+    return Sitting(
+        *(seat.player, seat.stack, seat.since, seat.sits_out),
+        *(seat.run, seat.items, seat.computer),
+    )
 
 
-def opened(events: Sequence[SealedEvent]) -> list[Any]:
-    """The events as play knows them. Raises ValueError, UnknownEvent."""
-    return [_opened(each) for each in events]
-
-
-def _opened(each: SealedEvent) -> Any:
-    said = json.decode(each.event, type=Envelope)
-    return _EVENTS.open(
-        Fact(
-            *(each.position, said.subject, each.version),
-            *(said.type, said.schemaversion, bytes(each.event)),
-        )
+def _seat(told: Sitting) -> Seat:
+    return Seat(
+        player=told.player,
+        stack=told.stack,
+        since=told.since,
+        sits_out=told.sits_out,
+        run=told.run,
+        items=told.items,
+        computer=told.computer,
     )
