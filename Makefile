@@ -88,9 +88,25 @@ pins: .venv/ready-to-develop  ## Pin what pyproject.toml asks for (ARGS=--upgrad
 	@$(PIN) --group setup -o $(UV_PINS)
 	@$(PIN) pyproject.toml --constraint $(PINS) -o $(IMAGE)
 
+.PHONY: sbom
+sbom: .venv/shipped  ## Write what the image is made of, with licences, as CycloneDX (dist/sbom.json)
+	@mkdir -p dist
+	@$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o dist/sbom.json $<
+	@echo "dist/sbom.json"
+
+.PHONY: licences
+licences: .venv/ready-to-develop  ## List the licence of every dependency, also of those for development
+	@$(BIN)/pip-licenses --from=mixed --order=license --ignore-packages croupier $(ARGS)
+
+.PHONY: audit
+audit: .venv/ready-to-develop  ## Ask whether any pinned dependency has a known vulnerability; needs the network
+	@for pins in $(UV_PINS) $(DEV); do \
+		$(BIN)/pip-audit --strict --disable-pip --require-hashes -r $$pins || exit; \
+	done
+
 .PHONY: clean
 clean:  ## Remove the virtual environment and all caches; data and keys in .croupier stay
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
+	@rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: help
@@ -118,6 +134,12 @@ help:  ## Explain every target; the same as make alone
 
 .venv/ready-to-develop: $(DEV) .venv/bin/uv
 	@$(call install,$<)
+
+# What the image has, and nothing else, to be looked at.
+.venv/shipped: $(IMAGE) .venv/ready-to-develop
+	@$(BIN)/python -m venv --clear --without-pip $@
+	@$(UV) sync -q --python $@ --require-hashes $<
+	@touch $@
 
 # The project itself is installed in place; what builds it is pinned and checked like the rest.
 define install
