@@ -86,7 +86,8 @@ const shoeOf = (facts) => {
 
 async function signature(facts) {
   const note = noteOf(facts);
-  const rows = [["Origin", note.origin], ["Events sealed", String(note.size)], ["Root", hex(note.root)]];
+  const rows =
+    [["Origin", note.origin], ["Events sealed", String(note.size)], ["Root", hex(note.root)]];
   const signers = note.signatures.map(({ name, id }) => `${name}, key ${id}`);
   rows.push(["Signed by", signers.join("; ")]);
   if (!facts.keys.length) {
@@ -97,7 +98,8 @@ async function signature(facts) {
   }
   rows.push(["You know", facts.keys.map(({ name, id }) => `${name}, key ${id}`).join("; ")]);
   const { signed, forged, believed } = await signersOf(note, facts.keys);
-  const faults = forged.map(({ name }) => `The signature of ${name} does not fit the text above it.`);
+  const faults =
+    forged.map(({ name }) => `The signature of ${name} does not fit the text above it.`);
   if (!believed && !faults.length) faults.push("None of the keys that you know has signed it.");
   const names = signed.map(({ name, id }) => `${name} (${id})`).join(" and ");
   return { said: believed ? `An Ed25519 signature of ${names} over the seal's text.` : "", rows, faults };
@@ -117,7 +119,9 @@ async function leaves({ all }) {
     const leaf = hex(await leafOf(canonical(each.event)));
     rows.push([`${each.position} ${r.kindOf(each.event)}`, leaf]);
     if (leaf !== each.leaf) {
-      faults.push(`The event at position ${each.position} has the fingerprint ${leaf}, not ${short(each.leaf)}.`);
+      faults.push(
+        `The event at position ${each.position} has the fingerprint ${leaf}, not ${short(each.leaf)}.`,
+      );
     }
   }
   return { said: `SHA-256 over the canonical bytes of ${all.length} events.`, rows, faults };
@@ -131,12 +135,15 @@ async function inclusion(facts) {
       const leaf = await leafOf(canonical(event));
       const root = hex(await rootFrom(position - 1, note.size, leaf, hashes.map(unhex)));
       rows.push([`${position} ${r.kindOf(event)}`, `${hashes.length} hashes lead to ${root}`]);
-      if (root !== hex(note.root)) faults.push(`The event at position ${position} is not in the log that was sealed.`);
+      if (root !== hex(note.root)) {
+        faults.push(`The event at position ${position} is not in the log that was sealed.`);
+      }
     } catch (why) {
       faults.push(`The event at position ${position} is not proven to be sealed: ${why.message}.`);
     }
   }
-  const said = `${facts.all.length} proofs lead to the root of the seal over ${note.size} events, ${hex(note.root)}.`;
+  const said =
+    `${facts.all.length} proofs lead to the root of the seal over ${note.size} events, ${hex(note.root)}.`;
   return { said, rows, faults };
 }
 
@@ -146,26 +153,44 @@ async function order({ bundle, all, events }) {
   const number = Number(bundle.round.slice(bundle.round.lastIndexOf(".") + 1));
   const commands = commandsOf(bundle);
   for (const { position, event } of [...bundle.foundation, ...commands.map(([begin]) => begin)]) {
-    if (event.subject !== stream) faults.push(`The event at position ${position} is not of ${stream}.`);
+    if (event.subject !== stream) {
+      faults.push(`The event at position ${position} is not of ${stream}.`);
+    }
   }
   for (const { position, event } of all) {
-    if (event.source !== `/houses/${bundle.house}`) faults.push(`The event at position ${position} is of ${event.source}.`);
+    if (event.source !== `/houses/${bundle.house}`) {
+      faults.push(`The event at position ${position} is of ${event.source}.`);
+    }
   }
   all.slice(1).forEach(({ position }, at) => {
-    if (!(position > all[at].position)) faults.push(`Position ${position} comes after ${all[at].position}.`);
+    if (!(position > all[at].position)) {
+      faults.push(`Position ${position} comes after ${all[at].position}.`);
+    }
   });
   for (const command of commands) {
     const whole = command.every(({ event }, at) => event.id.endsWith(`.${at}`));
-    if (!whole) faults.push(`The command at position ${command[0].position} is not there as a whole.`);
+    if (!whole) {
+      faults.push(`The command at position ${command[0].position} is not there as a whole.`);
+    }
   }
   const [opening, ending] = [bundle.foundation[0]?.event, bundle.foundation[1]?.event];
-  const founded = opening && r.kindOf(opening) === "table_opened" && bundle.foundation.length === Math.min(number, 2);
-  const followed = number === 1 || (ending && r.kindOf(ending) === "seed_revealed" && ending.data.number === number - 1);
-  if (!founded || !followed) faults.push("How the table was opened, or what ended the round before, is not in it.");
-  if (r.first(events, "round_opened").number !== number) faults.push(`The events are not of round ${number}.`);
-  const ends = commands.map((command) => command.some(({ event }) => r.kindOf(event) === "seed_revealed"));
-  if (ends.indexOf(true) !== commands.length - 1) faults.push("The events do not end with the command that ended the round.");
-  const said = `${all.length} events of ${commands.length} commands at ${bundle.round}, from its first bet to its end.`;
+  const founded =
+    opening && r.kindOf(opening) === "table_opened" && bundle.foundation.length === Math.min(number, 2);
+  const followed =
+    number === 1 || (ending && r.kindOf(ending) === "seed_revealed" && ending.data.number === number - 1);
+  if (!founded || !followed) {
+    faults.push("How the table was opened, or what ended the round before, is not in it.");
+  }
+  if (r.first(events, "round_opened").number !== number) {
+    faults.push(`The events are not of round ${number}.`);
+  }
+  const ends =
+    commands.map((command) => command.some(({ event }) => r.kindOf(event) === "seed_revealed"));
+  if (ends.indexOf(true) !== commands.length - 1) {
+    faults.push("The events do not end with the command that ended the round.");
+  }
+  const said =
+    `${all.length} events of ${commands.length} commands at ${bundle.round}, from its first bet to its end.`;
   return { said, faults };
 }
 
@@ -184,16 +209,26 @@ async function promise(facts) {
   if (!opened) throw noShoe;
   const [before, bet] = [bundle.foundation.at(-1), bundle.events[0]];
   const faults = [];
-  if (promised !== opened.commitment) faults.push(`${short(promised)} was promised, but the round was opened with ${opened.commitment}.`);
+  if (promised !== opened.commitment) {
+    faults.push(
+      `${short(promised)} was promised, but the round was opened with ${opened.commitment}.`,
+    );
+  }
   if (!(before.position < bet.position)) faults.push("The bets came before the promise.");
-  const rows = [["Promised at position", String(before.position)], ["First bet at position", String(bet.position)], ["Promise", promised]];
+  const rows =
+    [
+      ["Promised at position", String(before.position)],
+      ["First bet at position", String(bet.position)],
+      ["Promise", promised],
+    ];
   return { said: `At position ${before.position}, and the first bet is at ${bet.position}.`, rows, faults };
 }
 
 async function seed({ promised, ended, noShoe }) {
   if (!ended) throw noShoe;
   const due = await commitment(unhex(ended.seed));
-  const faults = due === promised ? [] : [`The revealed seed gives ${due}, but ${short(promised)} was promised.`];
+  const faults =
+    due === promised ? [] : [`The revealed seed gives ${due}, but ${short(promised)} was promised.`];
   const rows = [["Seed", ended.seed], ["SHA-256 of it", due], ["Promised", promised]];
   return { said: "SHA-256 of the seed that was revealed is the promise.", rows, faults };
 }
@@ -203,7 +238,10 @@ async function shares({ opened, events, noShoe }) {
   const brought = r.sharesOf(events);
   const faults = [];
   if (canonical(brought) !== canonical(opened.client_seeds)) {
-    faults.push(`The bets brought ${brought.join(", ") || "nothing"}, but the shoe was shuffled with ${opened.client_seeds.join(", ") || "nothing"}.`);
+    faults.push(
+      `The bets brought ${listed(brought)}, but the shoe was shuffled with ` +
+        `${listed(opened.client_seeds)}.`,
+    );
   }
   const said = brought.length
     ? `The bets brought ${brought.join(", ")}, and the shoe was shuffled with it.`
@@ -211,16 +249,23 @@ async function shares({ opened, events, noShoe }) {
   return { said, faults };
 }
 
+const listed = (texts) => texts.join(", ") || "nothing";
+
 async function cards(facts) {
   const derived = shoeOf(facts);
   const [rows, faults] = [[], []];
-  if (facts.opened.shoe !== ALGORITHM) faults.push(`The shoe was drawn by ${facts.opened.shoe}; only ${ALGORITHM} is known here.`);
+  if (facts.opened.shoe !== ALGORITHM) {
+    faults.push(`The shoe was drawn by ${facts.opened.shoe}; only ${ALGORITHM} is known here.`);
+  }
   for (const { place, to, card } of facts.dealt.cards) {
     const [due, got] = [r.printed(derived[place]), r.printed(card)];
     rows.push([`Place ${place}, ${to}`, `${got} was dealt, the seed gives ${due}`]);
-    if (card !== derived[place]) faults.push(`At place ${place} of the shoe is ${due}, but ${to} got ${got}.`);
+    if (card !== derived[place]) {
+      faults.push(`At place ${place} of the shoe is ${due}, but ${to} got ${got}.`);
+    }
   }
-  const said = `${facts.dealt.cards.length} cards from a shoe of ${facts.decks} decks, shuffled here by ${ALGORITHM}.`;
+  const said =
+    `${facts.dealt.cards.length} cards from a shoe of ${facts.decks} decks, shuffled here by ${ALGORITHM}.`;
   return { said, rows, faults };
 }
 
@@ -229,11 +274,16 @@ async function unseen(facts) {
   const { events, dealt, ended } = facts;
   const faults = [];
   const drawn = Math.max(dealt.drawn, dealt.holeAt + 1);
-  if (drawn !== ended.drawn) faults.push(`${drawn} cards were dealt, but the round says that ${ended.drawn} were drawn.`);
+  if (drawn !== ended.drawn) {
+    faults.push(`${drawn} cards were dealt, but the round says that ${ended.drawn} were drawn.`);
+  }
   const peeked = events.find((event) => r.kindOf(event) === "dealer_peeked");
   const natural = r.isNatural([r.first(events, "hands_dealt").upcard, derived[dealt.holeAt]]);
   if (peeked && peeked.data.natural !== natural) {
-    faults.push(`The dealer claimed ${peeked.data.natural ? "a" : "no"} natural, but the hole card is ${r.printed(derived[dealt.holeAt])}.`);
+    faults.push(
+      `The dealer claimed ${peeked.data.natural ? "a" : "no"} natural, but the hole card is ` +
+        `${r.printed(derived[dealt.holeAt])}.`,
+    );
   }
   const told = peeked ? ", and the dealer told the truth about the hole card" : "";
   return { said: `${drawn} cards were drawn, the hole card with them${told}.`, faults };
@@ -244,7 +294,9 @@ async function payouts({ bundle }) {
   const table = r.played(bundle);
   const judged = (whose, stake, settled, paid, due) => {
     rows.push([whose, `${settled} staked, ${paid} came back, ${due} are due`]);
-    if (settled !== stake) faults.push(`${whose} had ${stake} at stake, but ${settled} were settled.`);
+    if (settled !== stake) {
+      faults.push(`${whose} had ${stake} at stake, but ${settled} were settled.`);
+    }
     if (paid !== due) faults.push(`${whose} got ${paid} back, but ${due} are due.`);
   };
   for (const [number, seat] of table.seats) {
@@ -259,7 +311,8 @@ async function payouts({ bundle }) {
     }
   }
   if (!rows.length) faults.push("Nothing was staked, so it was no round.");
-  return { said: `${rows.length} ${rows.length === 1 ? "payout" : "payouts"}: a win pays 1:1, a natural 3:2, insurance 2:1.`, rows, faults };
+  const count = `${rows.length} ${rows.length === 1 ? "payout" : "payouts"}`;
+  return { said: `${count}: a win pays 1:1, a natural 3:2, insurance 2:1.`, rows, faults };
 }
 
 async function chips({ bundle }) {
@@ -268,9 +321,14 @@ async function chips({ bundle }) {
     const postings = command.flatMap(({ event }) => event.postings);
     const sum = postings.reduce((total, [, amount]) => total + amount, 0);
     for (const [account, amount] of postings) rows.push([account, amount > 0 ? `+${amount}` : `−${-amount}`]);
-    if (sum !== 0) faults.push(`The chips of the command at position ${command[0].position} sum to ${sum}, not to 0.`);
+    if (sum !== 0) {
+      faults.push(
+        `The chips of the command at position ${command[0].position} sum to ${sum}, not to 0.`,
+      );
+    }
   }
-  return { said: `What was taken from one account went to another: ${rows.length} entries, which sum to 0.`, rows, faults };
+  const said = `What left one account went to another: ${rows.length} entries, which sum to 0.`;
+  return { said, rows, faults };
 }
 
 async function told(facts) {
@@ -289,18 +347,26 @@ async function told(facts) {
     faults: [],
   };
   for (const [name, value] of Object.entries(due)) {
-    if (canonical(bundle.proof[name]) !== canonical(value)) faults.push(`Its proof says otherwise about ${name}: ${short(bundle.proof[name])}.`);
+    if (canonical(bundle.proof[name]) !== canonical(value)) {
+      faults.push(`Its proof says otherwise about ${name}: ${short(bundle.proof[name])}.`);
+    }
   }
   for (const { seat, player, net } of bundle.recall.results) {
     const won = netOf(facts.events, seat);
-    if (won !== net) faults.push(`It tells ${player} a result of ${net}; the settlements give ${won}.`);
+    if (won !== net) {
+      faults.push(`It tells ${player} a result of ${net}; the settlements give ${won}.`);
+    }
   }
-  if (bundle.recall.round !== bundle.round) faults.push(`Its words are about ${bundle.recall.round}.`);
-  const said = "Its proof names the same cards, and the result of each player is the sum of the settlements.";
+  if (bundle.recall.round !== bundle.round) {
+    faults.push(`Its words are about ${bundle.recall.round}.`);
+  }
+  const said =
+    "Its proof names the same cards, and the result of each player is the sum of the settlements.";
   return { said, faults };
 }
 
 function netOf(events, seat) {
-  const settled = events.filter((event) => /^(hand|insurance)_settled$/.test(r.kindOf(event)) && event.data.seat === seat);
+  const settled =
+    events.filter((event) => /^(hand|insurance)_settled$/.test(r.kindOf(event)) && event.data.seat === seat);
   return settled.reduce((sum, { data }) => sum + data.payout - data.stake, 0);
 }

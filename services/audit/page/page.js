@@ -56,7 +56,9 @@ async function takeFiles(files) {
 /** A bundle, or public keys: whichever it is. */
 async function takeText(text, name) {
   try {
-    if (text.length > MOST_BYTES) throw new Refused(`${name} has more than 10 MB. A bundle is one round.`);
+    if (text.length > MOST_BYTES) {
+      throw new Refused(`${name} has more than 10 MB. A bundle is one round.`);
+    }
     if (isKeys(text)) {
       page("keys").value = text.trim();
     } else {
@@ -84,8 +86,10 @@ function readBundle(text, name) {
   if (value?.format !== FORMAT) {
     throw new Refused(`There is JSON in ${name}, but no bundle: that has "format": "${FORMAT}".`);
   }
-  const lists = [value.foundation, value.events, value.before?.seats, value.recall?.steps, value.recall?.results];
-  const sealed = lists.every(Array.isArray) && [...value.foundation, ...value.events].every((each) => each?.event);
+  const lists =
+    [value.foundation, value.events, value.before?.seats, value.recall?.steps, value.recall?.results];
+  const sealed =
+    lists.every(Array.isArray) && [...value.foundation, ...value.events].every((each) => each?.event);
   if (!sealed || !value.foundation.length || !value.events.length || typeof value.round !== "string") {
     throw new Refused(`The bundle in ${name} is not whole: parts of it are missing.`);
   }
