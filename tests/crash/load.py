@@ -81,7 +81,9 @@ class Load:
         """A table alone: every command is legal when it is decided on, so none may be refused."""
         chance, table, player = Random(number), f"table-{number}", f"player-{number}"
         game = GAMES[number % len(GAMES)]
-        await self._send("PUT", f"/v1/tables/{table}", f"{table}.open", ruleset=game, host=player)
+        # Without clocks: on a busy machine one would play for whoever waits for an answer.
+        calm = {"ruleset": game, "host": player, "clock": {}}
+        await self._send("PUT", f"/v1/tables/{table}", f"{table}.open", **calm)
         path = f"/v1/players/{player}/grants"
         await self._send("POST", path, f"{player}.grant", amount=5000)
         path, commands = f"/v1/tables/{table}/commands", 0
