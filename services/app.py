@@ -149,12 +149,7 @@ class Service:
         self.reads = ReplicaStore(self.store, settings.replica_url)
         self.past = Reading(self.reads, codec)
         self.books = Books(self.reads)
-        self.checkpoints = Checkpoints(self.store.readers)
-        views = self.store.readers, self.checkpoints
-        self.listed, self.rounds = TableList(*views), Rounds(*views)
-        self.hands, self.runs, self.returns = Hands(*views), RunList(*views), Returns(*views)
-        self.curves = Curves(*views)
-        self.statements = Statements(self.store, self.checkpoints)
+        self._open_views()
         self.feeds = feed.Feeds(self.reads, self.wakeups.wait)
         self.odds = OddsDesk()
         witnesses = [PublicKey.read(each) for each in settings.witnesses]
@@ -165,6 +160,14 @@ class Service:
         own = partial(telemetry.exposition, self._watched())
         self.together = Together(own, listeners, number)
         self.operation = self._operation()
+
+    def _open_views(self) -> None:
+        self.checkpoints = Checkpoints(self.store.readers)
+        views = self.store.readers, self.checkpoints
+        self.listed, self.rounds = TableList(*views), Rounds(*views)
+        self.hands, self.runs, self.returns = Hands(*views), RunList(*views), Returns(*views)
+        self.curves = Curves(*views)
+        self.statements = Statements(self.store, self.checkpoints)
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:

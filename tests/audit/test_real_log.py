@@ -50,6 +50,7 @@ SAYS_NOTHING = {
 FOLLOWS_NOT = {
     "alembic_version": "which migrations have run",
     "api_key": "who may call; nothing that was played follows from it, or leads to it",
+    "api_key_use": "likewise",
     "archive": "what left the database: `croupier partitions verify` reads those files",
     "archived_stream": "likewise",
     "projection_checkpoint": "how far each view is; `croupier rebuild` makes it anew",
@@ -58,6 +59,8 @@ FOLLOWS_NOT = {
     "projected_return": "likewise",
     "projected_round": "likewise",
     "projected_run": "likewise",
+    "projected_significant": "likewise",
+    "projected_statement": "likewise",
     "projected_table": "likewise",
     "seal": "a copy of what is kept outside, and signed: `croupier verify --seal` reads that",
     "seal_cosignature": "signed by others",

@@ -72,6 +72,7 @@ def look_everywhere(house: House) -> None:
     """Every path that can be read, as the service itself describes them."""
     names = PLACES | {"table": "a2g", "round": "a2g.1", "player": "ada-a2g", "name": "a2g"}
     names["size"] = str(house.sealed()["size"])
+    names |= {"type": "blackjack.table_opened", "version": "1"}
     for path, methods in house.get("/openapi.json")["paths"].items():
         if "get" in methods and not path.endswith("/stream") and "slug" not in path:
             for query in (
