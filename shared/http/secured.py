@@ -33,26 +33,28 @@ _SCRIPT: Final = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 def secured(send: Send, scope: Scope) -> Send:
     """The same, with the headers that are missing, and those of the caller's limit.
 
-    An answer that says itself how it may be kept is taken at its word, and so are files, which
-    say when they were changed. Of a page the scripts that stand in it may run, and its own origin
-    may be asked; for that its head waits for its body.
+    An answer that says itself how it may be kept, or what it may do, is taken at its word, and so
+    are files, which say when they were changed. Of another page the scripts that stand in it may
+    run, and its own origin may be asked; for that its head waits for its body.
     """
     page: Message | None = None
 
     async def securely(message: Message) -> None:
         nonlocal page
         if message["type"] == "http.response.start":
-            headers = message["headers"] = [*message.get("headers", ()), *_ALWAYS]
+            headers = message["headers"] = [*message.get("headers", ())]
+            names = dict(headers)
+            headers += [always for always in _ALWAYS if always[0] not in names]
             if LIMIT in scope:
                 headers += scope[LIMIT].headers()
-            names = dict(headers)
             if b"cache-control" not in names and b"last-modified" not in names:
                 headers.append(_NO_STORE)
             kind = names.get(b"content-type", b"")
-            if kind.startswith(b"text/html"):
-                page = message
-                return
-            headers.append(_PICTURE if kind.startswith(b"image/svg") else _DATA)
+            if _POLICY not in names:
+                if kind.startswith(b"text/html"):
+                    page = message
+                    return
+                headers.append(_PICTURE if kind.startswith(b"image/svg") else _DATA)
         elif page:
             page["headers"].append(_page_policy(message.get("body", b"")))
             await send(page)

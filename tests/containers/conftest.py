@@ -1,7 +1,7 @@
 """A Docker engine, and the images that the tests need: pulled, or else built on this machine.
 
 Without an engine the tests are skipped, and fail where CROUPIER_CONTAINERS=required says that there
-has to be one, as in continuous integration.
+has to be one.
 """
 
 import fcntl

@@ -15,7 +15,7 @@ from services.blackjack.domain.shoe import Shoe
 from shared.eventstore.envelope import canonical
 from shared.seals.merkle import parent
 
-SHOES = json.loads((Path(__file__).parents[1] / "domain" / "shoe_v1.json").read_text())["shoes"]
+SHOES = json.loads((Path(__file__).parents[1] / "format/vectors/shoes.json").read_text())["shoes"]
 NOWHERE = "https://page.test"
 
 

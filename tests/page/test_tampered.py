@@ -73,7 +73,8 @@ def a_result(bundle: Json) -> None:
 
 
 def the_proof(bundle: Json) -> None:
-    bundle["proof"]["cards"][0]["logged"] = "As"
+    card = bundle["proof"]["cards"][0]
+    card["logged"] = "As" if card["logged"] != "As" else "Ks"
 
 
 def no_text(bundle: Json) -> None:

@@ -1,4 +1,4 @@
-// croupier.shoe.v1: from a seed to the order of the cards. The page shoe.md says all of it.
+// croupier.shoe.v1: from a seed to the order of the cards. FORMAT.md says all of it.
 
 import { hex, hmacUnder, joined, sha256, utf8 } from "./bytes.js";
 
