@@ -26,8 +26,9 @@ HOLDS_WITHIN_MS = 30_000
 """How long a test waits for the page before it fails: long enough for a busy machine."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For a module only: while it is open an event loop runs, and no other test may start one."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         not_here("Chromium", "CROUPIER_BROWSER")
