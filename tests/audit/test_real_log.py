@@ -160,7 +160,7 @@ def flipped(value: Any, bit: int) -> Any:
     raise AssertionError(value)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(row=st.integers(0, 10**6), bit=st.integers(0, 10**6))
 @pytest.mark.parametrize("table", FOLLOWS)
 def test_any_bit_of_any_column(table: str, owner: Owner, row: int, bit: int) -> None:
@@ -235,7 +235,7 @@ EXPORTED = ("stream", "version", "envelope", "leaf", "chain")
 """Columns that every export has; Parquet also has those that an envelope says as well."""
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     column=st.sampled_from((*EXPORTED, "position", "type", "schema_version", "command_id")),
     row=st.integers(0, 10**6),

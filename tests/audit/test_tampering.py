@@ -27,7 +27,7 @@ from tests.audit.log import Log, a_log
 RECORDS = a_log().records
 LAST = len(RECORDS)
 PLACES = st.integers(1, LAST)
-SOME = settings(max_examples=80, deadline=None)
+SOME = settings(max_examples=40, deadline=None)
 
 
 @contextmanager

@@ -212,7 +212,7 @@ def test_two_verifiers_agree_on_random_play(seed: int, tmp_path: Path) -> None:
     assert by_the_page(tmp_path) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(at=st.integers(0, 42), bit=st.integers(0, 10**5))
 def test_two_verifiers_agree_that_any_bit_matters(at: int, bit: int) -> None:
     """Somebody flips it, and makes the manifest fit."""
