@@ -41,7 +41,7 @@ done
 ask() { psql --no-psqlrc --host="$work" --username="$user" --dbname="$database" -At -F ' ' -c "$1"; }
 
 export DATABASE_URL="postgresql://$user@/$database?host=$work"
-unset CROUPIER_REPLICA_URL
+unset CROUPIER_REPLICA_URL CROUPIER_REPLICA_URL_FILE
 held=0
 ask 'SELECT house, position FROM log_head ORDER BY house' >"$work/houses"
 while read -r house head; do

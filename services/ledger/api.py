@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import msgspec
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 from msgspec import Struct
 
 from services.ledger.application import Grant, Ledger
@@ -21,13 +21,12 @@ from shared.http.paging import (
     AfterName,
     Limit,
 )
+from shared.http.places import PlayerId
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import IDEMPOTENCY_KEY, cause, decode
 from shared.http.responses import Json
 from shared.kernel.chips import vault
-from shared.kernel.ids import ID_PATTERN
 
-Player = Annotated[str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])]
 AccountName = Annotated[
     str,
     Query(
@@ -139,7 +138,7 @@ def _read_players(router: APIRouter, books: Books) -> None:
         summary="A player's vault",
         responses=answers("Vault", "The vault.", {"player": "ada", "balance": 1000}) | _REFUSED,
     )
-    async def player_vault(caller: Accountant, player: Player) -> Response:
+    async def player_vault(caller: Accountant, player: PlayerId) -> Response:
         """The chips of a player outside of any table; 0 for a player nobody has heard of."""
         return Json(Vault(player, await books.balance(caller.house, vault(player))))
 
@@ -150,7 +149,7 @@ def _read_players(router: APIRouter, books: Books) -> None:
         | _REFUSED,
     )
     async def player_entries(
-        caller: Accountant, player: Player, after: After = 0, limit: Limit = 100
+        caller: Accountant, player: PlayerId, after: After = 0, limit: Limit = 100
     ) -> Response:
         """Every movement of the player's vault with the balance after it."""
         return Json(await books.entries(caller.house, vault(player), after, limit))

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Annotated, Any, Final
 
 import msgspec
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 from msgspec import Meta, Raw, Struct
 
@@ -17,9 +17,9 @@ from shared.eventstore.subscription import pages
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.paging import After, Limit
+from shared.http.places import TableId
 from shared.http.problems import Malformed
 from shared.http.responses import Json
-from shared.kernel.ids import ID_PATTERN
 
 MOST_WAIT_SECONDS: Final = 30
 JSON_LINES: Final = "application/jsonl"
@@ -180,9 +180,7 @@ def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
     @router.get("/tables/{table}/events", summary="The events of a table", responses=_RESPONSES)
     async def table_events(
         caller: Annotated[Caller, caller_with("read")],
-        table: Annotated[
-            str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
-        ],
+        table: TableId,
         after: After = 0,
         limit: Limit = 100,
         wait: Wait = 0,

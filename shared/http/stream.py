@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from starlette import types as asgi
 
 from shared.eventstore.rejections import Archived, Unreachable
@@ -18,8 +18,8 @@ from shared.http import feed
 from shared.http.auth import Caller, Forbidden, Unauthenticated, admitted, caller_with
 from shared.http.fanout import Fanout, Listener, Stopping, TooSlow, WaitForNews
 from shared.http.openapi import Responses, refuses
+from shared.http.places import TableId
 from shared.http.problems import Malformed, document
-from shared.kernel.ids import ID_PATTERN
 from shared.kernel.rejected import Rejected
 
 EVENT_STREAM: Final = "text/event-stream"
@@ -193,9 +193,7 @@ def routes(streams: Streams, table_stream: Callable[[str], str]) -> APIRouter:
     async def table_event_stream(
         request: Request,
         caller: Annotated[Caller, caller_with("read")],
-        table: Annotated[
-            str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
-        ],
+        table: TableId,
         after: After = 0,
         last_event_id: LastEventId = None,
     ) -> Response:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
 
 from services.audit.api import seals_examples as sealed
 from services.audit.application.bundles import Bundler
@@ -14,21 +14,13 @@ from services.blackjack.domain.rejections import UnknownRound
 from shared.eventstore.rejections import Archived
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
+from shared.http.places import RoundId
 from shared.http.problems import Malformed
 from shared.http.responses import Json
-from shared.kernel.ids import ID_PATTERN
 from shared.seals.rejections import NotSealedYet
 
 PUBLISHED: Final[dict[str, Any]] = {"Bundle": Bundle, "Recall": Recall, "Proof": Proof}
 
-RoundId = Annotated[
-    str,
-    Path(
-        pattern=rf"{ID_PATTERN.rstrip('$')}\.[1-9][0-9]{{0,14}}$",
-        description="The round's id: its table and number.",
-        examples=["table-3.5"],
-    ),
-]
 _REFUSED = refuses(Unauthenticated, Forbidden, UnknownRound, Archived, Malformed)
 _RECALL: Final[dict[str, Any]] = {
     "round": "table-3.5",

@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
 from services.audit.api import statements_examples as examples
@@ -22,50 +22,57 @@ from shared.eventstore.rejections import UnknownPosition
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import Responses, answers, refuses
 from shared.http.paging import MOST_A_PAGE, After, Limit, WaitFor
+from shared.http.places import PlayerId, TableId
 from shared.http.problems import Malformed
 from shared.http.responses import Json
-from shared.kernel.ids import ID_PATTERN
 
 PUBLISHED: Final[dict[str, Any]] = {cls.__name__: cls for cls in (PlayerStatement, BankStatement)}
 
 Accountant = Annotated[Caller, caller_with("ledger")]
-PlayerId = Annotated[
-    str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])
-]
-TableId = Annotated[
-    str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
-]
 Read: TypeAlias = Callable[[Range, int, int, int], Awaitable[Statement]]
 """A part of a statement: its range, after which position, how many lines, what to wait for."""
 
 _REFUSED = refuses(Unauthenticated, Forbidden, UnknownPosition, BadRange, Malformed, ViewBehind)
 
 
+class _Asked(NamedTuple):
+    """Of what house, which part of a statement, and what to wait for."""
+
+    house: str
+    range: Range
+    wait_for: int
+
+
+async def _asked(
+    caller: Accountant, first: From = None, to: To = None, wait_for: WaitFor = 0
+) -> _Asked:
+    return _Asked(caller.house, Range(moment("from", first), moment("to", to)), wait_for)
+
+
+Asked = Annotated[_Asked, Depends(_asked)]
+
+
 def routes(statements: Statements) -> APIRouter:
     """The routes over the statements of a service."""
     router = APIRouter(prefix="/v1", tags=["Ledger"], default_response_class=Response)
     _of_a_player(router, statements)
-    _documents_of_a_player(router, statements)
     _of_a_bank(router, statements)
-    _documents_of_a_bank(router, statements)
     return router
 
 
 def _of_a_player(router: APIRouter, statements: Statements) -> None:
+    async def reading(caller: Accountant, player: PlayerId) -> Read:
+        return partial(statements.of_a_player, caller.house, player)
+
+    Reads = Annotated[Read, Depends(reading)]
+
     @router.get(
         "/players/{player}/statement",
         summary="A player's statement of account",
         responses=_shapes("PlayerStatement", examples.PLAYER) | _REFUSED,
     )
     async def player_statement(
-        request: Request,
-        caller: Accountant,
-        player: PlayerId,
-        first: From = None,
-        to: To = None,
-        after: After = 0,
-        limit: Limit = 100,
-        wait_for: WaitFor = 0,
+        request: Request, read: Reads, asked: Asked, after: After = 0, limit: Limit = 100
     ) -> Response:
         """Every movement of a player's chips with the balance after it: what was granted, brought
         to tables and home, bet, won and lost. The account is all that the player can dispose of,
@@ -77,123 +84,84 @@ def _of_a_player(router: APIRouter, statements: Statements) -> None:
         its ends, and is the same for ever: ask for the rest of it, and for copies of it, with the
         `first_position` and `last_position` of the answer. All lines at once, as a table or to
         print, for `Accept: text/csv` or `text/html`."""
-        read = partial(statements.of_a_player, caller.house, player)
-        if shape := _wanted(request):
-            return await _whole(shape, caller.house, read, _range(first, to), wait_for)
-        return Json(await read(_range(first, to), after, limit, wait_for))
+        return await _answer(request, read, asked, after, limit)
 
-
-def _documents_of_a_player(router: APIRouter, statements: Statements) -> None:
     @router.get(
         "/players/{player}/statement.csv",
         summary="A player's statement, as a table",
         responses=_document(CSV, examples.PLAYER_CSV) | _REFUSED,
     )
-    async def player_statement_table(
-        caller: Accountant,
-        player: PlayerId,
-        first: From = None,
-        to: To = None,
-        wait_for: WaitFor = 0,
-    ) -> Response:
+    async def player_statement_table(read: Reads, asked: Asked) -> Response:
         """All lines of the statement as CSV, between one for the opening balance and one for the
         closing. What ends without a closing line was cut off on its way."""
-        read = partial(statements.of_a_player, caller.house, player)
-        return await _whole(CSV, caller.house, read, _range(first, to), wait_for)
+        return await _whole(CSV, read, asked)
 
     @router.get(
         "/players/{player}/statement.html",
         summary="A player's statement, to print",
         responses=_document(HTML, examples.PAGE) | _REFUSED,
     )
-    async def player_statement_page(
-        caller: Accountant,
-        player: PlayerId,
-        first: From = None,
-        to: To = None,
-        wait_for: WaitFor = 0,
-    ) -> Response:
+    async def player_statement_page(read: Reads, asked: Asked) -> Response:
         """All lines of the statement as a page that prints well and needs no other file."""
-        read = partial(statements.of_a_player, caller.house, player)
-        return await _whole(HTML, caller.house, read, _range(first, to), wait_for)
+        return await _whole(HTML, read, asked)
 
 
 def _of_a_bank(router: APIRouter, statements: Statements) -> None:
+    async def reading(caller: Accountant, table: TableId) -> Read:
+        return partial(statements.of_a_bank, caller.house, table)
+
+    Reads = Annotated[Read, Depends(reading)]
+
     @router.get(
         "/tables/{table}/statement",
         summary="The statement of a table's bank",
         responses=_shapes("BankStatement", examples.BANK) | _REFUSED,
     )
     async def bank_statement(
-        request: Request,
-        caller: Accountant,
-        table: TableId,
-        first: From = None,
-        to: To = None,
-        after: After = 0,
-        limit: Limit = 100,
-        wait_for: WaitFor = 0,
+        request: Request, read: Reads, asked: Asked, after: After = 0, limit: Limit = 100
     ) -> Response:
         """Every chip that the bank of a table took (+) or paid (−), with its balance after that:
         what the house has won or lost there so far. A hand that pushes moves nothing and has no
         line. `opening` and all amounts add up to `closing`; ranges are as in a player's statement.
         Empty for an unknown table."""
-        read = partial(statements.of_a_bank, caller.house, table)
-        if shape := _wanted(request):
-            return await _whole(shape, caller.house, read, _range(first, to), wait_for)
-        return Json(await read(_range(first, to), after, limit, wait_for))
+        return await _answer(request, read, asked, after, limit)
 
-
-def _documents_of_a_bank(router: APIRouter, statements: Statements) -> None:
     @router.get(
         "/tables/{table}/statement.csv",
         summary="The statement of a table's bank, as a table",
         responses=_document(CSV, examples.BANK_CSV) | _REFUSED,
     )
-    async def bank_statement_table(
-        caller: Accountant,
-        table: TableId,
-        first: From = None,
-        to: To = None,
-        wait_for: WaitFor = 0,
-    ) -> Response:
+    async def bank_statement_table(read: Reads, asked: Asked) -> Response:
         """All lines of the statement as CSV, between one for the opening balance and one for the
         closing. What ends without a closing line was cut off on its way."""
-        read = partial(statements.of_a_bank, caller.house, table)
-        return await _whole(CSV, caller.house, read, _range(first, to), wait_for)
+        return await _whole(CSV, read, asked)
 
     @router.get(
         "/tables/{table}/statement.html",
         summary="The statement of a table's bank, to print",
         responses=_document(HTML, examples.PAGE) | _REFUSED,
     )
-    async def bank_statement_page(
-        caller: Accountant,
-        table: TableId,
-        first: From = None,
-        to: To = None,
-        wait_for: WaitFor = 0,
-    ) -> Response:
+    async def bank_statement_page(read: Reads, asked: Asked) -> Response:
         """All lines of the statement as a page that prints well and needs no other file."""
-        read = partial(statements.of_a_bank, caller.house, table)
-        return await _whole(HTML, caller.house, read, _range(first, to), wait_for)
+        return await _whole(HTML, read, asked)
 
 
-async def _whole(
-    media_type: str, house: str, read: Read, range: Range, wait_for: int
-) -> StreamingResponse:
+async def _answer(request: Request, read: Read, asked: _Asked, after: int, limit: int) -> Response:
+    """A page of it as JSON, or all of it in the shape that the request names first."""
+    if shape := _wanted(request):
+        return await _whole(shape, read, asked)
+    return Json(await read(asked.range, after, limit, asked.wait_for))
+
+
+async def _whole(media_type: str, read: Read, asked: _Asked) -> StreamingResponse:
     """All of a statement, page by page. What is refused is refused before the first."""
-    first = await read(range, 0, MOST_A_PAGE, wait_for)
+    first = await read(asked.range, 0, MOST_A_PAGE, asked.wait_for)
 
     async def more(after: int) -> Statement:
         return await read(Range(first.first_position, first.last_position), after, MOST_A_PAGE, 0)
 
     write = as_csv if media_type == CSV else as_html
-    return StreamingResponse(write(house, first, more), media_type=media_type)
-
-
-def _range(first: str | None, last: str | None) -> Range:
-    return Range(moment("from", first), moment("to", last))
+    return StreamingResponse(write(asked.house, first, more), media_type=media_type)
 
 
 def _wanted(request: Request) -> str | None:

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator
 
 from services.blackjack.api import examples
@@ -16,9 +16,9 @@ from shared.eventstore.checkpoints import ViewBehind
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.paging import MOST_POSITION, Before, Limit, WaitFor
+from shared.http.places import PlayerId, TableId
 from shared.http.problems import Malformed
 from shared.http.responses import Json
-from shared.kernel.ids import ID_PATTERN
 
 MOST_DAYS_A_PAGE: Final = 366
 _MONTH: Final = timedelta(days=30)
@@ -28,9 +28,6 @@ PUBLISHED: Final[dict[str, Any]] = {
 }
 
 Reader = Annotated[Caller, caller_with("read")]
-PlayerId = Annotated[
-    str, Path(pattern=ID_PATTERN, description="The player's id.", examples=["ada"])
-]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind)
 
 
@@ -54,9 +51,7 @@ def _rounds(router: APIRouter, rounds: Rounds) -> None:
     )
     async def table_rounds(
         caller: Reader,
-        table: Annotated[
-            str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
-        ],
+        table: TableId,
         before: Before = MOST_POSITION,
         limit: Limit = 100,
         wait_for: WaitFor = 0,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
 from msgspec import Struct
 
 from services.blackjack.api import examples
@@ -21,9 +21,9 @@ from shared.eventstore.rejections import Archived
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import Responses, answers, refuses
 from shared.http.paging import WaitFor
+from shared.http.places import TableId
 from shared.http.problems import Malformed
 from shared.http.responses import Json, Svg
-from shared.kernel.ids import ID_PATTERN
 
 Accountant = Annotated[Caller, caller_with("ledger")]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind, OddsBusy)
@@ -129,9 +129,6 @@ def _of_a_game(router: APIRouter, tables: Tables, curves: Curves, desk: OddsDesk
 
 
 def _of_a_table(router: APIRouter, tables: Tables, curves: Curves, desk: OddsDesk) -> None:
-    TableId = Annotated[
-        str, Path(pattern=ID_PATTERN, description="The table's id.", examples=["table-3"])
-    ]
 
     async def answer(caller: Caller, table: str, wait_for: int, as_picture: bool) -> Response:
         loaded = await tables.reading.loader.load(caller.house, table_stream(table))

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from services.blackjack.api import examples
 from services.blackjack.application.answers import Answer
@@ -22,6 +22,7 @@ from shared.eventstore.rejections import Archived
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.openapi import answers, refuses
 from shared.http.paging import AfterName, WaitFor
+from shared.http.places import RoundId, TableId
 from shared.http.problems import Malformed
 from shared.http.requests import etag
 from shared.http.responses import Json
@@ -29,7 +30,6 @@ from shared.kernel.ids import ID_PATTERN
 
 MOST_TABLES_A_PAGE: Final = 100
 
-TableId = Annotated[str, Path(pattern=ID_PATTERN, description="The id.", examples=["table-3"])]
 Reader = Annotated[Caller, caller_with("read")]
 Player = Annotated[Caller, caller_with("play")]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed)
@@ -110,14 +110,7 @@ def _rounds(router: APIRouter, past: Reading, rounds: Rounds) -> None:
     )
     async def one_round(
         caller: Reader,
-        round: Annotated[
-            str,
-            Path(
-                pattern=rf"{ID_PATTERN.rstrip('$')}\.[1-9][0-9]{{0,14}}$",
-                description="The round's id: its table and number.",
-                examples=["table-3.5"],
-            ),
-        ],
+        round: RoundId,
     ) -> Response:
         """The table as the round left it, or is now, with all that happened since the first bet."""
         table, _, number = round.rpartition(".")
