@@ -40,8 +40,8 @@ the ratios of each repetition; Postgres runs with fsync and its default durabili
 differs, the others do less. Rates drift with the machine, ratios and CPU times do not: compare
 those. `--profile` adds a tree of where the serving process spends its time.
 
-    make bench                                             all but growth and verify-memory, in half an hour
-    python -m tests.benchmarks append --quick              one part, a first impression
+    make bench                                 all but growth and verify-memory, in half an hour
+    python -m tests.benchmarks append --quick  one part, a first impression
     python -m tests.benchmarks http --profile
     python -m tests.benchmarks --output /tmp/bench         where RESULTS.md and its plots go
 
