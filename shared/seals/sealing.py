@@ -97,6 +97,7 @@ class Sealer:
                 _log.error("The log of %s is not sealed: %s", house, broken)
                 self._set_aside[house] = monotonic() + _SET_ASIDE_SECONDS
                 await self._store.rows(_FOUND, (house, broken.position, str(broken)))
+        self._first_look = False
         return more
 
     async def seal(self, house: str, keys: Sequence[Ed25519PrivateKey]) -> bool:
@@ -131,7 +132,6 @@ class Sealer:
     async def _due(self) -> list[str]:
         patience = timedelta(seconds=self._policy.seconds)
         rows = await self._store.rows(_DUE, (self._first_look, self._policy.events, patience))
-        self._first_look = False
         return [house for (house,) in rows]
 
     async def _held(self, connection: AsyncConnection[Any], house: str) -> _Before | None:

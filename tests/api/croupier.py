@@ -233,7 +233,7 @@ class House:
     def sealed(self) -> Json:
         """The newest seal, once all of the log is sealed."""
         head = self.head()
-        until(lambda: self.get("/v1/audit/status")["verified_position"] >= head)
+        assert until(lambda: self.get("/v1/audit/status")["verified_position"] >= head)
         return self.get("/v1/audit/seals/latest")
 
     def crowd(self) -> httpx.AsyncClient:

@@ -30,6 +30,7 @@ from tests.projections.naive import NaiveViews
 
 CODEC = Codec.of(Codec(REGISTRY), Codec(LEDGER_EVENTS))
 HOUSE = "local"
+SEED_KEY = bytes(32)
 GAMES = ("a2g", "coinlounge", "classic", "european")
 PLAYERS = tuple(f"player-{number}" for number in range(8))
 _RARELY = {"leave", "close", "cash_out", "sit_out", "withdraw_bet", "buy_in"}
@@ -47,7 +48,7 @@ class Evening:
     _commands: "count[int]" = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        shoes = Shoes({"k": bytes(32)}, "k", token_bytes)
+        shoes = Shoes({"k": SEED_KEY}, "k", token_bytes)
         self.tables = Tables(self.store, self.batcher, CODEC, shoes, self.clock)
         self.ledger = Ledger(self.batcher, CODEC, self.clock)
 

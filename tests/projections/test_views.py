@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+from base64 import urlsafe_b64encode
 from random import Random
 
 import psycopg
@@ -25,6 +26,7 @@ from tests.projections.evening import (
     CODEC,
     GAMES,
     HOUSE,
+    SEED_KEY,
     a_projector,
     an_evening,
     positions,
@@ -221,13 +223,15 @@ async def test_a_worker_killed_in_the_middle_of_a_page_doubles_nothing(
 def work_and_die(database: Database, owner: "psycopg.Connection") -> None:
     """A worker that is killed as soon as it has moved anything, and leaves its leases."""
     before = owner.execute("SELECT sum(position) FROM projection_checkpoint").fetchone()
-    environment = Croupier(database).environment
+    ring = {"CROUPIER_SEED_KEYS": f"k:{urlsafe_b64encode(SEED_KEY).decode()}"}
+    environment = Croupier(database).environment | ring
     with subprocess.Popen([*CROUPIER, "work"], env=environment, cwd=ROOT) as worker:
-        until(
+        moved = until(
             lambda: (
                 owner.execute("SELECT sum(position) FROM projection_checkpoint").fetchone()
                 != before
             )
         )
         worker.kill()
+    assert moved, "a worker that never works doubles nothing either"
     owner.execute("UPDATE projection_checkpoint SET held_until = '-infinity'")
