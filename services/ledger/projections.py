@@ -124,17 +124,22 @@ class Books:
         if position is None:
             rows = await self._rows(_NOW, (house, house))
         else:
-            _, position = await self._reads.read(
-                house, lambda store: store.command_at(house, position)
-            )
+            position = await self._end_at(house, position)
             rows = await self._rows(_THEN, (house, position, house))
         head = rows[0][0] if rows else 0
-        if position is not None and position > head:
-            raise UnknownPosition(position, head)
         kinds = [Kind(kind, count, balance) for _, kind, count, balance in rows if kind]
         total = sum(kind.balance for kind in kinds)
         at = head if position is None else position
         return TrialBalance(at, kinds, total, balanced=total == 0)
+
+    async def _end_at(self, house: str, position: int) -> int:
+        """The last position of the command there. Raises UnknownPosition."""
+        rows = await self._rows("SELECT position FROM log_head WHERE house = %s", (house,))
+        head = rows[0][0] if rows else 0
+        if position > head:
+            raise UnknownPosition(position, head)
+        _, last = await self._reads.read(house, lambda store: store.command_at(house, position))
+        return last
 
     async def imbalance(self, house: str) -> int:
         """What all accounts of a house come to: 0, or something is wrong."""

@@ -150,9 +150,11 @@ class PostgresStore:
     async def command_at(self, house: str, position: int) -> tuple[int, int]:
         """The first and the last position of the command that the event at a position belongs to.
 
-        Both are the position itself where there is no such event, or not any more.
+        Both are the position itself where there is no such event.
         """
         for first, last in await self._rows(_COMMAND_AT, house, position):
+            return first, last
+        for first, last in await self._rows(_ARCHIVED_COMMAND_AT, house, position, house, position):
             return first, last
         return position, position
 
@@ -269,6 +271,12 @@ _COMMAND_AT: LiteralString = """
     SELECT o.first_position, o.last_position
       FROM event_log e JOIN command_outcome o ON o.house = e.house AND o.command_id = e.command_id
      WHERE e.house = %b AND e.position = %b"""
+
+# Outcomes outlive the events that are archived, but are not found by position: this reads them all.
+_ARCHIVED_COMMAND_AT: LiteralString = """
+    SELECT first_position, last_position FROM command_outcome
+     WHERE house = %b AND %b BETWEEN first_position AND last_position
+       AND EXISTS (SELECT FROM archive WHERE house = %b AND last_position >= %b)"""
 
 _OUTCOME: LiteralString = """
     SELECT request_hash, stream, first_position, last_position, version

@@ -72,6 +72,11 @@ def etag(version: int) -> str:
     return f'"{version}"'
 
 
+def names_tag(tags: str, tag: str) -> bool:
+    """Whether the entity tags of an `If-None-Match` have this one (RFC 9110, 13.1.2)."""
+    return any(each.strip().removeprefix("W/") in (tag, "*") for each in tags.split(","))
+
+
 def decode(body: bytes, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T:
     """A body in its type. Raises Malformed, which ends with the `hint`."""
     try:

@@ -1,5 +1,6 @@
 """Moments as the domain knows them: whole milliseconds since the epoch. No clock is read here."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -20,3 +21,8 @@ def moment(milliseconds: int) -> datetime:
 def instant(text: str) -> int:
     """The milliseconds of a time in RFC 3339. Raises ValueError."""
     return milliseconds(datetime.fromisoformat(text))
+
+
+def is_day(text: str) -> bool:
+    """Whether it is written as a day, `2026-01-31`, there being one or not."""
+    return re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) is not None

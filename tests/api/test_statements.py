@@ -168,6 +168,16 @@ def test_a_table_is_whole_however_long_it_is(house: House) -> None:
     assert len(list(house.walk(STATEMENTS[0], limit=1000))) == 1103
 
 
+@pytest.mark.parametrize("path", STATEMENTS)
+def test_a_range_without_lines_may_be_asked_for_again(path: str, played: House) -> None:
+    for query in ({"from": "2100-01-01"}, {"to": "2000-01-01"}):
+        empty = statement(played, path, **query)
+        first, last = empty["first_position"], empty["last_position"]
+
+        assert empty["data"] == []
+        assert statement(played, path, **{"from": first, "to": last}) == empty
+
+
 @pytest.mark.parametrize("kind", ["", ".csv", ".html"])
 @pytest.mark.parametrize("path", STATEMENTS)
 def test_what_cannot_be_is_refused_with_what_can(path: str, kind: str, played: House) -> None:
@@ -176,6 +186,8 @@ def test_what_cannot_be_is_refused_with_what_can(path: str, kind: str, played: H
         ({"from": 7, "to": 3}, 422, "bad-range", "`from` is 7, which is after `to`, 3"),
         ({"to": head + 1}, 404, "unknown-position", f"the log ends at {head}"),
         ({"from": head + 1}, 404, "unknown-position", f"the log ends at {head}"),
+        ({"from": "2026-02-01", "to": "2026-01-01"}, 422, "bad-range", "after `to`"),
+        ({"to": "2026-W05-6"}, 422, "malformed", "query.to"),
         ({"to": "yesterday"}, 422, "malformed", "2026-01-31T12:00:00Z"),
         ({"to": "2026-01-31T12:00:00"}, 422, "malformed", "A time has a zone"),
         ({"from": "-1"}, 422, "malformed", "query.from"),

@@ -203,6 +203,9 @@ def test_the_ledger_is_whole(taken: Desk, before: Before) -> None:
     known = entries[: len(before.entries)]
     assert [without(e, "type") for e in known] == [without(e, "type") for e in before.entries]
     assert books["balanced"]
+    for position in range(1, 40):
+        then = taken.house.get("/v1/ledger/trial-balance", position=position)
+        assert (then["balanced"], then["position"] >= position) == (True, True)
 
 
 def test_a_house_that_has_not_passed_it_keeps_its_events(taken: Desk) -> None:

@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 
+from shared.http.requests import names_tag
+
 PARTS: Final = Path(__file__).parents[1] / "page"
 MODULES: Final = (
     *("bytes", "canonical", "shoe", "merkle", "note", "round", "checks", "drawing", "page"),
@@ -77,7 +79,7 @@ def routes() -> APIRouter:
         """A page for people. Drop the bundle of a round on it, with the public key of the house:
         the browser shuffles the shoe again, compares every card, and follows every event into the
         sealed log. It needs no key, asks no server, and works from a saved file."""
-        if request.headers.get("if-none-match") == page.headers["ETag"]:
+        if names_tag(request.headers.get("if-none-match", ""), page.headers["ETag"]):
             return Response(status_code=304, headers=page.headers)
         return Response(page.body, media_type="text/html; charset=utf-8", headers=page.headers)
 

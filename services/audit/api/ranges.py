@@ -7,6 +7,7 @@ from fastapi import Query
 
 from shared.http.paging import MOST_POSITION
 from shared.http.problems import Malformed
+from shared.kernel.moments import is_day
 
 _WHEN: Final = "A position of the log (`241`), a time (`2026-01-31T12:00:00Z`) or a day (UTC)."
 _MOST_CHARACTERS: Final = 40
@@ -40,7 +41,7 @@ def moment(name: str, said: str | None) -> int | datetime | None:
             if position > MOST_POSITION:
                 raise ValueError("no log is that long")
             return max(position, 1) if name == "from" else position
-        if len(said) == len("2026-01-31"):
+        if is_day(said):
             return datetime.combine(date.fromisoformat(said), datetime.min.time(), UTC)
         time = datetime.fromisoformat(said)
         if time.tzinfo is None:

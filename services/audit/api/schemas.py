@@ -9,6 +9,7 @@ from msgspec import Struct
 from services.audit.application.schemas import SCHEMAS, Schema, UnknownSchema, schema_of
 from shared.http.openapi import answers, refuses
 from shared.http.problems import Malformed
+from shared.http.requests import names_tag
 from shared.http.responses import Json
 
 MEDIA_TYPE: Final = "application/schema+json"
@@ -100,13 +101,8 @@ def routes() -> APIRouter:
         schema = schema_of(type, version)
         tag = f'"{schema.sha256}"'
         headers = {"ETag": tag, "Cache-Control": _KEPT}
-        if known is not None and _names(known, tag):
+        if known is not None and names_tag(known, tag):
             return Response(status_code=304, headers=headers)
         return Response(schema.text, headers=headers, media_type=MEDIA_TYPE)
 
     return router
-
-
-def _names(tags: str, tag: str) -> bool:
-    """Whether a list of entity tags has this one (RFC 9110, 13.1.2)."""
-    return any(each.strip().removeprefix("W/") in (tag, "*") for each in tags.split(","))

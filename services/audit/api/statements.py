@@ -35,6 +35,12 @@ Read: TypeAlias = Callable[[Range, int, int, int], Awaitable[Statement]]
 _REFUSED = refuses(Unauthenticated, Forbidden, UnknownPosition, BadRange, Malformed, ViewBehind)
 
 
+_DOCUMENTS: Final = {
+    "player_statement": ("A player's statement", examples.PLAYER_CSV),
+    "bank_statement": ("The statement of a table's bank", examples.BANK_CSV),
+}
+
+
 class _Asked(NamedTuple):
     """Of what house, which part of a statement, and what to wait for."""
 
@@ -86,24 +92,7 @@ def _of_a_player(router: APIRouter, statements: Statements) -> None:
         print, for `Accept: text/csv` or `text/html`."""
         return await _answer(request, read, asked, after, limit)
 
-    @router.get(
-        "/players/{player}/statement.csv",
-        summary="A player's statement, as a table",
-        responses=_document(CSV, examples.PLAYER_CSV) | _REFUSED,
-    )
-    async def player_statement_table(read: Reads, asked: Asked) -> Response:
-        """All lines of the statement as CSV, between one for the opening balance and one for the
-        closing. What ends without a closing line was cut off on its way."""
-        return await _whole(CSV, read, asked)
-
-    @router.get(
-        "/players/{player}/statement.html",
-        summary="A player's statement, to print",
-        responses=_document(HTML, examples.PAGE) | _REFUSED,
-    )
-    async def player_statement_page(read: Reads, asked: Asked) -> Response:
-        """All lines of the statement as a page that prints well and needs no other file."""
-        return await _whole(HTML, read, asked)
+    _documents(router, "/players/{player}/statement", "player_statement", reading)
 
 
 def _of_a_bank(router: APIRouter, statements: Statements) -> None:
@@ -126,22 +115,34 @@ def _of_a_bank(router: APIRouter, statements: Statements) -> None:
         Empty for an unknown table."""
         return await _answer(request, read, asked, after, limit)
 
+    _documents(router, "/tables/{table}/statement", "bank_statement", reading)
+
+
+def _documents(
+    router: APIRouter, path: str, name: str, reading: Callable[..., Awaitable[Read]]
+) -> None:
+    """The same as whole documents."""
+    Reads = Annotated[Read, Depends(reading)]
+    title, csv = _DOCUMENTS[name]
+
     @router.get(
-        "/tables/{table}/statement.csv",
-        summary="The statement of a table's bank, as a table",
-        responses=_document(CSV, examples.BANK_CSV) | _REFUSED,
+        f"{path}.csv",
+        name=f"{name}_table",
+        summary=f"{title}, as a table",
+        responses=_document(CSV, csv) | _REFUSED,
     )
-    async def bank_statement_table(read: Reads, asked: Asked) -> Response:
+    async def as_a_table(read: Reads, asked: Asked) -> Response:
         """All lines of the statement as CSV, between one for the opening balance and one for the
         closing. What ends without a closing line was cut off on its way."""
         return await _whole(CSV, read, asked)
 
     @router.get(
-        "/tables/{table}/statement.html",
-        summary="The statement of a table's bank, to print",
+        f"{path}.html",
+        name=f"{name}_page",
+        summary=f"{title}, to print",
         responses=_document(HTML, examples.PAGE) | _REFUSED,
     )
-    async def bank_statement_page(read: Reads, asked: Asked) -> Response:
+    async def to_print(read: Reads, asked: Asked) -> Response:
         """All lines of the statement as a page that prints well and needs no other file."""
         return await _whole(HTML, read, asked)
 

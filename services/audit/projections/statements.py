@@ -294,11 +294,8 @@ class Statements:
 
     async def _reached(self, house: str, range: Range, wait_for: int) -> Checkpoint:
         """Where the view is, when it has come to all positions that are asked for."""
-        first, last = range
-        if isinstance(first, int) and isinstance(last, int) and first > last:
-            raise BadRange(f"`from` is {first}, which is after `to`, {last}.")
+        asked = _farthest(range)
         at = await self._checkpoints.reached(house, STATEMENTS.name, wait_for)
-        asked = max(each for each in (0, first, last) if isinstance(each, int))
         if asked > at.position:
             await self._insist(house, asked)
             at = await self._checkpoints.reached(house, STATEMENTS.name, asked)
@@ -330,6 +327,23 @@ class Statements:
 
     async def _entries(self, query: LiteralString, parameters: tuple[Any, ...]) -> list[Entry]:
         return await self._store.rows(query, parameters, class_row(Entry))
+
+
+def _farthest(range: Range) -> int:
+    """The last position that a range names. Raises BadRange.
+
+    It may be empty, as of a month without a line: then it begins right behind its end.
+    """
+    match range:
+        case (int(first), int(last)) if first <= last + 1:
+            return last
+        case (int(first), int(last)):
+            raise BadRange(f"`from` is {first}, which is after `to`, {last}.")
+        case (datetime() as since, datetime() as until) if since > until:
+            raise BadRange(f"`from` is {since}, which is after `to`, {until}.")
+        case (int(named), _) | (_, int(named)):
+            return named
+    return 0
 
 
 class _Account:

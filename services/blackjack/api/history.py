@@ -1,6 +1,5 @@
 """Routes of what was played: rounds of a table, hands and runs of a player, what games returned."""
 
-import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -19,6 +18,7 @@ from shared.http.paging import MOST_POSITION, Before, Limit, WaitFor
 from shared.http.places import PlayerId, TableId
 from shared.http.problems import Malformed
 from shared.http.responses import Json
+from shared.kernel.moments import is_day
 
 MOST_DAYS_A_PAGE: Final = 366
 _MONTH: Final = timedelta(days=30)
@@ -27,6 +27,15 @@ PUBLISHED: Final[dict[str, Any]] = {
     cls.__name__: cls for cls in (RoundPage, HandPage, RunPage, ReturnPage, WinPage)
 }
 
+
+def _as_written(day: str) -> str:
+    """pydantic alone takes a number too, as seconds since 1970."""
+    if not is_day(day):
+        raise ValueError("a day is written as 2025-01-31")
+    return day
+
+
+Day = Annotated[date, BeforeValidator(_as_written)]
 Reader = Annotated[Caller, caller_with("read")]
 _REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind)
 
@@ -88,15 +97,10 @@ def _wins(router: APIRouter, hands: Hands) -> None:
     async def largest_wins(
         caller: Annotated[Caller, caller_with("audit")],
         first: Annotated[
-            date | None,
-            BeforeValidator(_as_written),
+            Day | None,
             Query(alias="from", description="The first day (UTC); else 30 days before the last."),
         ] = None,
-        to: Annotated[
-            date | None,
-            BeforeValidator(_as_written),
-            Query(description="The last day (UTC); else today."),
-        ] = None,
+        to: Annotated[Day | None, Query(description="The last day (UTC); else today.")] = None,
         limit: Limit = 10,
         wait_for: WaitFor = 0,
     ) -> Response:
@@ -139,8 +143,7 @@ def _returns(router: APIRouter, returns: Returns) -> None:
     async def game_returns(
         caller: Annotated[Caller, caller_with("ledger")],
         before: Annotated[
-            date | None,
-            BeforeValidator(_as_written),
+            Day | None,
             Query(description="Continue before this day: the `next` of the page before."),
         ] = None,
         days: Annotated[
@@ -151,10 +154,3 @@ def _returns(router: APIRouter, returns: Returns) -> None:
         """What was staked and what came back, by day and ruleset: `payout` over `stake` is what a
         game really returned. Days without a settlement are left out."""
         return Json(await returns.page(caller.house, before, days, wait_for=wait_for))
-
-
-def _as_written(day: str) -> str:
-    """pydantic alone takes a number too, as seconds since 1970."""
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day):
-        raise ValueError("a day is written as 2025-01-31")
-    return day
