@@ -69,8 +69,6 @@ from shared.telemetry import Watched, Watching
 from shared.together import Together
 
 _DESCRIPTION: Final = """\
-Blackjack tables whose every deal can be audited.
-
 **The way of a round**: open a table (`PUT /v1/tables/{table}`), grant a player chips, then send
 commands. Every answer carries the table and its legal moves; a legal move is a command as it
 stands. Errors are problem documents; their `type` is a page that explains them.
