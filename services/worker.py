@@ -149,7 +149,8 @@ class Worker:
         """
         houses = await self.houses()
         heard = self.wakeups.newest(map(calls_of, houses))
-        fired = [await self.clocks.fire_due(house) for house in houses]
+        due = await self.store.houses_due(_now())
+        fired = [await self.clocks.fire_due(house) for house in due]
         if not any(fired):
             await self.wakeups.wait_for_any(heard, _CLOCK_SECONDS)
         return 0.0

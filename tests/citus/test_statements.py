@@ -17,6 +17,7 @@ from tests.conftest import Cluster, Database
 
 OVER_ALL_HOUSES = (
     "SELECT house FROM log_head ORDER BY house",
+    "SELECT h.house FROM log_head h WHERE EXISTS (SELECT FROM deadline d ",
     "SELECT h.house, n.name, c.generation, ",
     "UPDATE projection_checkpoint SET held_until = ",
     "SELECT c.name, max(h.position - c.position), ",

@@ -8,7 +8,10 @@ import pytest
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from shared.eventstore.migrate import open_house
+from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.store import Append, Appended, Deadline, EventStore
+from tests.conftest import Database
 from tests.eventstore.appends import ADA, BOB, HOUSE, NOW, a_command, an_event
 
 NOON = NOW.replace(microsecond=0)
@@ -96,6 +99,20 @@ async def test_a_claim_holds_until_it_ends(store: EventStore) -> None:
         return len(await store.claim_deadlines(HOUSE, now, now + lease))
 
     assert [await claimed(s) for s in (-0.001, 0, 0, 1.999, 2, 3.999, 4)] == [0, 1, 0, 0, 1, 0, 1]
+
+
+async def test_the_houses_in_which_something_is_due(database: Database) -> None:
+    for house in ("early", "late", "idle"):
+        open_house(database.owner_url, house)
+    async with PostgresStore(database.app_url) as store:
+        await store.append_batch("early", [FIRST], NOW)
+        await store.append_batch("late", [waiting("c", due("table-t", 1))], NOW)
+
+        assert await store.houses_due(NOON) == ["early"]
+        assert await store.houses_due(NOON + SECOND) == ["early", "late"]
+        await store.claim_deadlines("early", NOON, NOON + 2 * SECOND)
+        assert await store.houses_due(NOON + SECOND) == ["late"]
+        assert await store.houses_due(NOON + 2 * SECOND) == ["early", "late"]
 
 
 async def test_a_new_deadline_is_nobodys_yet(store: EventStore) -> None:
