@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route
 from services.audit.api.page import PARTS
 from services.blackjack.domain.shoe import Shoe
 from shared.eventstore.envelope import canonical
-from shared.seals.merkle import parent
+from tests.page.judging import naive_path, naive_root
 
 SHOES = json.loads((Path(__file__).parents[1] / "format/vectors/shoes.json").read_text())["shoes"]
 NOWHERE = "https://page.test"
@@ -80,28 +80,6 @@ def test_a_number_that_no_event_has_has_no_bytes(number: str, modules: Page) -> 
     )
 
     assert "is no number that an event has" in refused
-
-
-def naive_root(leaves: list[bytes]) -> bytes:
-    """RFC 6962, 2.1, word for word."""
-    if len(leaves) == 1:
-        return leaves[0]
-    split = 1
-    while 2 * split < len(leaves):
-        split *= 2
-    return parent(naive_root(leaves[:split]), naive_root(leaves[split:]))
-
-
-def naive_path(number: int, leaves: list[bytes]) -> list[bytes]:
-    """RFC 6962, 2.1.1, word for word."""
-    if len(leaves) == 1:
-        return []
-    split = 1
-    while 2 * split < len(leaves):
-        split *= 2
-    if number < split:
-        return [*naive_path(number, leaves[:split]), naive_root(leaves[split:])]
-    return [*naive_path(number - split, leaves[split:]), naive_root(leaves[:split])]
 
 
 def test_every_proof_of_every_small_log_leads_to_its_root(modules: Page) -> None:

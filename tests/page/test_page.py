@@ -4,12 +4,14 @@ import json
 import re
 from copy import deepcopy
 from pathlib import Path
+from random import Random
 
 import pytest
 from playwright.sync_api import Page
 
 from services.audit.api.page import MODULES, PARTS, assembled
-from tests.api.croupier import Croupier, House
+from tests.api.croupier import Croupier, House, Json
+from tests.audit.test_bundle import wander
 from tests.page.judging import Given, drop, fails, judged, verdicts
 
 MOST_PAGE_BYTES = 100_000
@@ -26,6 +28,29 @@ def test_a_round_that_was_played_holds(open_page: Page, given: Given) -> None:
     assert words == [step["text"] for step in given.bundle["recall"]["steps"]]
     drawn = open_page.locator(".felt .card").count()
     assert drawn == given.bundle["proof"]["drawn"] == len(given.bundle["proof"]["cards"])
+
+
+@pytest.mark.parametrize("game", ["a2g", "coinlounge", "classic", "european"])
+def test_rounds_of_every_game_hold(game: str, open_page: Page, house: House) -> None:
+    """Also where players come and go, and buy items, while it is played."""
+    seed = Random().getrandbits(32)
+    chance = Random(seed)
+    players = ["ada"] if game == "classic" else ["ada", "bob"]
+    house.seat("elm", *players, ruleset=game)
+    for number in (1, 2, 3):
+        dealt = house.deal("elm", *([10] if game == "classic" else [20, 20]))
+        if number == 3 and game != "classic" and dealt["table"]["phase"] != "betting":
+            house.grant("eve", 1000)
+            house.do("elm", "sit", seat=3, player="eve", buy_in=300)
+        if number == 3:
+            house.do("elm", "leave", seat=1)
+        wander(house, "elm", chance)
+    house.sealed()
+    key = house.get("/v1/audit/keys")["data"][0]["public_key"]
+
+    for number in (1, 2, 3):
+        found = judged(open_page, house.get(f"/v1/rounds/elm.{number}/bundle"), key)
+        assert set(found.values()) == {"holds"}, f"elm.{number}, seed {seed}"
 
 
 def test_a_card_is_read_out_as_what_it_is(open_page: Page, given: Given) -> None:
@@ -127,6 +152,34 @@ def test_what_is_no_bundle_is_said_to_be_none(
     open_page.wait_for_selector('.verdict[data-verdict="refused"]')
     assert (open_page.text_content("#verdict-more") or "").startswith(sentence)
     assert open_page.locator(".check").first.is_hidden()
+
+
+@pytest.mark.parametrize("position", ["99", 7.5, -1, None, [7], 2**53])
+@pytest.mark.parametrize("part", ["foundation", "events"])
+def test_a_position_is_a_number(part: str, position: Json, open_page: Page, given: Given) -> None:
+    """As texts 10 comes before 9, so that a promise after the bets would come before them."""
+    bundle = deepcopy(given.bundle)
+    bundle[part][0]["position"] = position
+
+    assert "is not whole: parts of it are missing" in refusal(open_page, bundle)
+
+
+@pytest.mark.parametrize(
+    "seat", [{"player": ["ada"], "stack": 400}, {"player": "ada", "stack": "400"}, {}, 7]
+)
+def test_who_sat_there_is_told_by_name_and_number(
+    seat: Json, open_page: Page, given: Given
+) -> None:
+    bundle = deepcopy(given.bundle)
+    bundle["before"]["seats"][0] = seat
+
+    assert "does not say who sat there" in refusal(open_page, bundle)
+
+
+def refusal(page: Page, bundle: Json) -> str:
+    drop(page, ("round.json", json.dumps(bundle)))
+    page.wait_for_selector('.verdict[data-verdict="refused"]')
+    return page.text_content("#verdict-more") or ""
 
 
 def test_a_bundle_of_nonsense_breaks_nothing(open_page: Page, given: Given) -> None:
@@ -272,6 +325,17 @@ def test_it_is_served_with_a_policy_that_allows_its_own_bytes_alone(house: House
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     again = house.ask("GET", "/verify", key="", headers={"If-None-Match": answer.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_every_event_of_a_round_is_known() -> None:
+    """A kind of event, or a version, that is new has to be taken up by the page too."""
+    module = (PARTS / "round.js").read_text()
+    files = {file.stem for file in (PARTS.parent / "schemas").glob("*.*.*.json")}
+    between = {"table_opened", "table_closed", "ruleset_registered"}
+
+    names = {file.split(".")[1] for file in files} - between
+    assert {name for name in names if not re.search(rf"\b{name}\b", module)} == set()
+    assert {file.split(".")[2] for file in files} == {"1"}
 
 
 def test_every_part_is_in_it_and_nothing_else_is_loaded() -> None:

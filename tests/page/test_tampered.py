@@ -72,6 +72,30 @@ def a_result(bundle: Json) -> None:
     bundle["recall"]["results"][0]["net"] += 1000
 
 
+def a_name(bundle: Json) -> None:
+    bundle["before"]["seats"][0]["player"] = "mallory"
+
+
+def a_winner(bundle: Json) -> None:
+    bundle["recall"]["results"][0]["player"] = "mallory"
+
+
+def no_results(bundle: Json) -> None:
+    bundle["recall"]["results"] = []
+
+
+def what_they_came_with(bundle: Json) -> None:
+    bundle["recall"]["results"][0]["stack_before"] += 100
+
+
+def what_they_went_with(bundle: Json) -> None:
+    bundle["recall"]["results"][0]["stack_after"] += 100
+
+
+def a_game(bundle: Json) -> None:
+    bundle["recall"]["ruleset"] = "european"
+
+
 def the_proof(bundle: Json) -> None:
     card = bundle["proof"]["cards"][0]
     card["logged"] = "As" if card["logged"] != "As" else "Ks"
@@ -83,7 +107,7 @@ def no_text(bundle: Json) -> None:
 
 TAMPERED: list[tuple[Callable[[Json], None], set[str]]] = [
     (a_card, {"leaf", "inclusion", "cards", "told"}),
-    (a_payout, {"leaf", "inclusion", "payouts", "told"}),
+    (a_payout, {"leaf", "inclusion", "payouts", "chips", "told"}),
     (a_seed, {"leaf", "inclusion", "seed", "cards", "told"}),
     (a_promise, {"leaf", "inclusion", "promise", "seed"}),
     (a_share, {"leaf", "inclusion", "shares"}),
@@ -94,6 +118,12 @@ TAMPERED: list[tuple[Callable[[Json], None], set[str]]] = [
     (a_house, {"origin", "order"}),
     (a_posting, {"leaf", "inclusion", "chips"}),
     (a_result, {"told"}),
+    (a_name, {"chips", "told"}),
+    (a_winner, {"told"}),
+    (no_results, {"told"}),
+    (what_they_came_with, {"told"}),
+    (what_they_went_with, {"told"}),
+    (a_game, {"told"}),
     (the_proof, {"told"}),
     (no_text, {"signature", "origin", "inclusion"}),
 ]
@@ -136,6 +166,10 @@ def test_a_card_that_does_not_fit_is_named(open_page: Page, given: Given) -> Non
     fault = open_page.text_content('[data-check="cards"] .fault') or ""
     printed = right[0].replace("T", "10") + SIGNS[right[1]]
     assert fault.startswith(f"At place 2 of the shoe is {printed}, but the upcard got ")
+    marked = open_page.locator(".felt .card.wrong")
+    assert marked.count() == 1
+    assert marked.get_attribute("title") == f"The seed gives {printed} here"
+    assert f"but the seed gives {printed}" in (marked.get_attribute("aria-label") or "")
 
 
 def test_another_key_has_not_signed_it(open_page: Page, given: Given) -> None:

@@ -9,13 +9,17 @@ import { NoEd25519, readNote, signersOf } from "./note.js";
 import * as r from "./round.js";
 import { ALGORITHM, commitment, shoe } from "./shoe.js";
 
+const MOST_DECKS = 8;
+const SEED_BYTES = 32;
+const SHARE = /^[A-Za-z0-9_-]{1,64}$/;
+
 /** Every check, in the order in which they build on each other. */
 const CHECKS = [
   ["signature", "The seal is signed by a key that you know", signature],
   ["origin", "The seal is one of this house", origin],
   ["leaf", "Every event has the fingerprint that is told", leaves],
   ["inclusion", "Every event is in the log that was sealed", inclusion],
-  ["order", "The events are of this table and round, whole and in order", order],
+  ["order", "The events are of this table and round, and in order", order],
   ["promise", "The seed was promised before the first bet", promise],
   ["seed", "The seed is the one that was promised", seed],
   ["shares", "What the players put into the shuffle was used", shares],
@@ -28,7 +32,8 @@ const CHECKS = [
 
 /**
  * Judges a bundle by some public keys. Gives a list of checks: `verdict` is "holds", "fails" or
- * "open" (it could not be decided), `said` what was compared, `rows` the same in detail.
+ * "open" (it could not be decided), `said` what was compared, `rows` the same in detail. That of
+ * the cards has those that are `wrong`: their places in the shoe, each with the card that is due.
  */
 export async function judge(bundle, keys) {
   const facts = factsOf(bundle, keys);
@@ -41,9 +46,9 @@ export async function judge(bundle, keys) {
 
 async function tried(check, facts) {
   try {
-    const { said, rows = [], faults = [], open = false } = await check(facts);
+    const { said, rows = [], faults = [], open = false, wrong } = await check(facts);
     const verdict = faults.length ? "fails" : open ? "open" : "holds";
-    return { verdict, said, rows, faults };
+    return { verdict, said, rows, faults, wrong };
   } catch (why) {
     const verdict = why instanceof NoEd25519 ? "open" : "fails";
     return { verdict, said: `It cannot be decided: ${why.message}.`, rows: [], faults: [] };
@@ -62,7 +67,7 @@ async function factsOf(bundle, keys) {
   }
   try {
     const [opened, ended] = [r.first(facts.events, "round_opened"), r.first(facts.events, "seed_revealed")];
-    const decks = bundle.foundation[0].event.data.ruleset.decks;
+    const decks = decksOf(bundle);
     const dealt = r.dealt(facts.events);
     const most = Math.max(dealt.drawn, dealt.holeAt + 1);
     const round = `${r.tableOf(bundle)}.${opened.number}`;
@@ -72,6 +77,14 @@ async function factsOf(bundle, keys) {
     facts.noShoe = why;
   }
   return facts;
+}
+
+function decksOf(bundle) {
+  const { decks } = bundle.foundation[0].event.data.ruleset;
+  if (!r.isCount(decks) || decks < 1 || decks > MOST_DECKS) {
+    throw new Error(`a shoe has 1 to ${MOST_DECKS} decks, not ${short(decks)}`);
+  }
+  return decks;
 }
 
 const noteOf = ({ note, noNote }) => {
@@ -149,8 +162,8 @@ async function inclusion(facts) {
 
 async function order({ bundle, all, events }) {
   const faults = [];
-  const stream = `table-${r.tableOf(bundle)}`;
-  const number = Number(bundle.round.slice(bundle.round.lastIndexOf(".") + 1));
+  const stream = r.streamOf(bundle);
+  const { number } = r.first(events, "round_opened");
   const commands = commandsOf(bundle);
   for (const { position, event } of [...bundle.foundation, ...commands.map(([begin]) => begin)]) {
     if (event.subject !== stream) {
@@ -168,10 +181,10 @@ async function order({ bundle, all, events }) {
     }
   });
   for (const command of commands) {
-    const whole = command.every(({ event }, at) => event.id.endsWith(`.${at}`));
-    if (!whole) {
-      faults.push(`The command at position ${command[0].position} is not there as a whole.`);
-    }
+    const [{ position: begin, event }] = command;
+    const whole = command.every((each, at) =>
+      each.event.id === `${commandIdOf(event)}.${at}` && each.position === begin + at);
+    if (!whole) faults.push(`The command at position ${begin} is not there as a whole.`);
   }
   const [opening, ending] = [bundle.foundation[0]?.event, bundle.foundation[1]?.event];
   const founded =
@@ -181,8 +194,14 @@ async function order({ bundle, all, events }) {
   if (!founded || !followed) {
     faults.push("How the table was opened, or what ended the round before, is not in it.");
   }
-  if (r.first(events, "round_opened").number !== number) {
-    faults.push(`The events are not of round ${number}.`);
+  const named = r.isCount(number) && bundle.round === `${r.tableOf(bundle)}.${number}`;
+  if (!named || r.first(events, "seed_revealed").number !== number) {
+    faults.push(`The events are not of the round ${short(bundle.round)}.`);
+  }
+  if (r.kindOf(bundle.events[0].event) !== "bet_placed") faults.push("They do not begin with a bet.");
+  for (const kind of ["round_opened", "hands_dealt", "seed_revealed"]) {
+    const count = events.filter((event) => r.kindOf(event) === kind).length;
+    if (count !== 1) faults.push(`A round has one event ${kind}, not ${count}.`);
   }
   const ends =
     commands.map((command) => command.some(({ event }) => r.kindOf(event) === "seed_revealed"));
@@ -194,15 +213,18 @@ async function order({ bundle, all, events }) {
   return { said, faults };
 }
 
-/** The events of each command. */
+/** The events of each command, which stand side by side. */
 function commandsOf(bundle) {
-  const commands = new Map();
+  const commands = [];
   for (const each of bundle.events) {
-    const id = String(each.event.id).replace(/\.\d+$/, "");
-    commands.set(id, [...(commands.get(id) ?? []), each]);
+    const current = commands.at(-1);
+    if (current && commandIdOf(current[0].event) === commandIdOf(each.event)) current.push(each);
+    else commands.push([each]);
   }
-  return [...commands.values()];
+  return commands;
 }
+
+const commandIdOf = ({ id }) => String(id).slice(0, String(id).lastIndexOf("."));
 
 async function promise(facts) {
   const { bundle, promised, opened, noShoe } = facts;
@@ -226,9 +248,11 @@ async function promise(facts) {
 
 async function seed({ promised, ended, noShoe }) {
   if (!ended) throw noShoe;
-  const due = await commitment(unhex(ended.seed));
+  const secret = unhex(ended.seed);
+  const due = await commitment(secret);
   const faults =
     due === promised ? [] : [`The revealed seed gives ${due}, but ${short(promised)} was promised.`];
+  if (secret.length !== SEED_BYTES) faults.push(`A seed has ${SEED_BYTES} bytes, not ${secret.length}.`);
   const rows = [["Seed", ended.seed], ["SHA-256 of it", due], ["Promised", promised]];
   return { said: "SHA-256 of the seed that was revealed is the promise.", rows, faults };
 }
@@ -243,6 +267,9 @@ async function shares({ opened, events, noShoe }) {
         `${listed(opened.client_seeds)}.`,
     );
   }
+  for (const share of brought) {
+    if (typeof share !== "string" || !SHARE.test(share)) faults.push(`${short(share)} is no text of a player.`);
+  }
   const said = brought.length
     ? `The bets brought ${brought.join(", ")}, and the shoe was shuffled with it.`
     : "No bet brought a text of its own, so the seed alone gives the order.";
@@ -253,7 +280,7 @@ const listed = (texts) => texts.join(", ") || "nothing";
 
 async function cards(facts) {
   const derived = shoeOf(facts);
-  const [rows, faults] = [[], []];
+  const [rows, faults, wrong] = [[], [], new Map()];
   if (facts.opened.shoe !== ALGORITHM) {
     faults.push(`The shoe was drawn by ${facts.opened.shoe}; only ${ALGORITHM} is known here.`);
   }
@@ -261,12 +288,15 @@ async function cards(facts) {
     const [due, got] = [r.printed(derived[place]), r.printed(card)];
     rows.push([`Place ${place}, ${to}`, `${got} was dealt, the seed gives ${due}`]);
     if (card !== derived[place]) {
+      wrong.set(place, due);
       faults.push(`At place ${place} of the shoe is ${due}, but ${to} got ${got}.`);
     }
   }
+  const places = new Set(facts.dealt.cards.map(({ place }) => place));
+  if (places.size !== facts.dealt.cards.length) faults.push("A place of the shoe was dealt twice.");
   const said =
     `${facts.dealt.cards.length} cards from a shoe of ${facts.decks} decks, shuffled here by ${ALGORITHM}.`;
-  return { said, rows, faults };
+  return { said, rows, faults, wrong };
 }
 
 async function unseen(facts) {
@@ -299,14 +329,14 @@ async function payouts({ bundle }) {
     }
     if (paid !== due) faults.push(`${whose} got ${paid} back, but ${due} are due.`);
   };
-  for (const [number, seat] of table.seats) {
+  for (const [number, seat] of table.bettors) {
     seat.hands.forEach((hand, at) => {
       const whose = `Seat ${number}, hand ${at + 1}, ${hand.outcome}`;
       judged(whose, hand.stake, hand.settled, hand.payout, r.payout(hand.outcome, hand.settled));
     });
     if (seat.insurance) {
       const { stake, settled, payout } = seat.insurance;
-      const due = r.insurancePayout(settled, r.isNatural(table.dealer.slice(0, 2)));
+      const due = r.insurancePayout(settled, r.isNatural(table.dealer.slice(0, 2).map(({ card }) => card)));
       judged(`Seat ${number}, insurance`, stake, settled, payout, due);
     }
   }
@@ -316,7 +346,18 @@ async function payouts({ bundle }) {
 }
 
 async function chips({ bundle }) {
-  const [rows, faults] = [[], []];
+  const table = r.played(bundle);
+  const [rows, faults] = [[], [...table.owed]];
+  bundle.events.forEach(({ position, event: { type, postings } }, at) => {
+    if (canonical(postings) !== canonical(table.moved[at])) {
+      faults.push(
+        `The event at position ${position}, ${type}, moves ${canonical(table.moved[at])}, ` +
+          `but ${short(postings, 300)} was posted.`,
+      );
+    }
+  });
+  const left = table.chips.get(`table/${table.name}/in_play`);
+  if (left !== 0) faults.push(`${left} chips are in play when the round is over.`);
   for (const command of commandsOf(bundle)) {
     const postings = command.flatMap(({ event }) => event.postings);
     const sum = postings.reduce((total, [, amount]) => total + amount, 0);
@@ -327,7 +368,8 @@ async function chips({ bundle }) {
       );
     }
   }
-  const said = `What left one account went to another: ${rows.length} entries, which sum to 0.`;
+  const said =
+    `Every event moved what it says, from one account to another: ${rows.length} entries, which sum to 0.`;
   return { said, rows, faults };
 }
 
@@ -351,22 +393,25 @@ async function told(facts) {
       faults.push(`Its proof says otherwise about ${name}: ${short(bundle.proof[name])}.`);
     }
   }
-  for (const { seat, player, net } of bundle.recall.results) {
-    const won = netOf(facts.events, seat);
-    if (won !== net) {
-      faults.push(`It tells ${player} a result of ${net}; the settlements give ${won}.`);
-    }
+  const { recall } = bundle;
+  const results = [...r.played(bundle).bettors].map(([seat, bettor]) => canonical(resultOf(seat, bettor)));
+  for (let at = 0; at < Math.max(results.length, recall.results.length); at += 1) {
+    const [said, result = "nothing"] = [canonical(recall.results[at] ?? null), results[at]];
+    if (said !== result) faults.push(`It tells the result ${short(said, 200)}, but ${result} follows from the events.`);
   }
-  if (bundle.recall.round !== bundle.round) {
-    faults.push(`Its words are about ${bundle.recall.round}.`);
+  const game = bundle.foundation[0].event.data.ruleset.name;
+  if (recall.ruleset !== game) {
+    faults.push(`It tells of the game ${short(recall.ruleset)}; the table was opened for ${short(game)}.`);
   }
+  if (recall.round !== bundle.round) faults.push(`Its words are about ${short(recall.round)}.`);
   const said =
-    "Its proof names the same cards, and the result of each player is the sum of the settlements.";
+    "Its proof names the same cards, its words the same game, and all results follow from what was posted.";
   return { said, faults };
 }
 
-function netOf(events, seat) {
-  const settled =
-    events.filter((event) => /^(hand|insurance)_settled$/.test(r.kindOf(event)) && event.data.seat === seat);
-  return settled.reduce((sum, { data }) => sum + data.payout - data.stake, 0);
+/** What the round was for one player: all that came back less all that was staked. */
+function resultOf(seat, { player, came, went, hands, insurance }) {
+  const settled = insurance ? [...hands, insurance] : hands;
+  const net = settled.reduce((sum, each) => sum + each.payout - each.settled, 0);
+  return { seat, player, stack_before: came, stack_after: went, net };
 }

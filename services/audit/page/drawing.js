@@ -15,60 +15,66 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** The table as it lay when the round was over. */
-export function drawnRound(bundle) {
-  const table = r.played(bundle);
-  const hands = [...table.seats].filter(([, seat]) => seat.hands.length);
-  return element(
-    "div",
-    { class: "felt" },
-    drawnDealer(table),
-    element("ul", { class: "seats" }, ...hands.map(([number, seat]) => drawnSeat(number, seat, table))),
-  );
+/** The table as it lay when the round was over. `wrong` cards, by place, are marked. */
+export function drawnRound(bundle, wrong) {
+  const table = { ...r.played(bundle), wrong };
+  const seats = [...table.bettors].map(([number, seat]) => drawnSeat(number, seat, table));
+  return element("div", { class: "felt" }, drawnDealer(table), element("ul", { class: "seats" }, ...seats));
 }
 
-function drawnDealer({ dealer, modified }) {
+function drawnDealer({ dealer, modified, wrong }) {
   return element(
     "div",
     { class: "dealer" },
     element("h3", {}, "Dealer"),
-    drawnCards(dealer),
-    element("p", { class: "total" }, modified ? "" : r.totalOf(dealer)),
+    drawnCards(dealer, wrong),
+    element("p", { class: "total" }, modified ? "" : totalOf(dealer)),
   );
 }
 
-function drawnSeat(number, { player, hands, insurance }, { modified }) {
+function drawnSeat(number, { player, hands, insurance }, table) {
   const insured = insurance ? `insurance ${insurance.settled} → ${insurance.payout}` : null;
   return element(
     "li",
     { class: "seat" },
     element("h3", {}, player, element("span", { class: "number" }, `seat ${number}`)),
-    ...hands.map((hand) => drawnHand(hand, modified)),
+    ...hands.map((hand) => drawnHand(hand, table)),
     insured && element("p", { class: "chips" }, insured),
   );
 }
 
-function drawnHand({ cards, stake, outcome, payout }, modified) {
+function drawnHand({ cards, stake, outcome, payout }, { modified, wrong }) {
   const badge = element("span", { class: `outcome ${outcome}` }, String(outcome));
-  const total = modified ? "" : r.totalOf(cards);
+  const total = modified ? "" : totalOf(cards);
   return element(
     "div",
     { class: "hand" },
-    drawnCards(cards),
+    drawnCards(cards, wrong),
     element("p", { class: "total" }, total, " ", badge),
     element("p", { class: "chips" }, `${stake} staked, ${payout} back`),
   );
 }
 
-const drawnCards = (cards) =>
-  element("ul", { class: "cards" }, ...cards.map((card) => drawnCard(String(card))));
+const totalOf = (cards) => r.totalOf(cards.map(({ card }) => card));
 
-function drawnCard(card) {
+const drawnCards = (cards, wrong) =>
+  element("ul", { class: "cards" }, ...cards.map((each) => drawnCard(String(each.card), wrong.get(each.place))));
+
+/** A card, and which one is `due` instead. */
+function drawnCard(card, due) {
   const rank = RANKS[card[0]] ?? card[0];
   const [suit, sign] = SUITS[card[1]] ?? ["no suit", "?"];
+  const label = `${rank} of ${suit}`;
+  const shown = due
+    ? {
+      class: `card wrong ${suit}`,
+      title: `The seed gives ${due} here`,
+      "aria-label": `${label}, but the seed gives ${due}`,
+    }
+    : { class: `card ${suit}`, "aria-label": label };
   return element(
     "li",
-    { class: `card ${suit}`, role: "img", "aria-label": `${rank} of ${suit}` },
+    { role: "img", ...shown },
     element("span", { class: "rank", "aria-hidden": "true" }, r.printed(card).slice(0, -1)),
     element("span", { class: "suit", "aria-hidden": "true" }, sign),
   );

@@ -3,6 +3,7 @@
 import { judge } from "./checks.js";
 import { drawnChecks, drawnResults, drawnRound, drawnWords } from "./drawing.js";
 import { readKeys } from "./note.js";
+import { isCount } from "./round.js";
 
 const MOST_BYTES = 10 * 1024 * 1024;
 const FORMAT = "croupier.bundle.v1";
@@ -88,13 +89,20 @@ function readBundle(text, name) {
   }
   const lists =
     [value.foundation, value.events, value.before?.seats, value.recall?.steps, value.recall?.results];
-  const sealed =
-    lists.every(Array.isArray) && [...value.foundation, ...value.events].every((each) => each?.event);
-  if (!sealed || !value.foundation.length || !value.events.length || typeof value.round !== "string") {
+  const sealed = lists.every(Array.isArray) && [...value.foundation, ...value.events].every(isSealed);
+  const named = [value.round, value.house].every((each) => typeof each === "string");
+  if (!sealed || !named || !value.foundation.length || !value.events.length) {
     throw new Refused(`The bundle in ${name} is not whole: parts of it are missing.`);
+  }
+  if (!value.before.seats.every(isSeat)) {
+    throw new Refused(`The bundle in ${name} does not say who sat there, and with how many chips.`);
   }
   return value;
 }
+
+const isSealed = (each) => Boolean(each?.event) && isCount(each.position);
+
+const isSeat = (seat) => seat === null || (typeof seat?.player === "string" && isCount(seat.stack));
 
 /** Judges what is there anew. Of several that run at once the last one counts. */
 async function refresh() {
@@ -131,10 +139,11 @@ function show(bundle, checks) {
   } else {
     say("holds", `${bundle.round} holds.`, `All ${checks.length} checks hold, by this browser's own arithmetic.`);
   }
+  const wrong = checks.find(({ name }) => name === "cards").wrong ?? new Map();
   page("round-name").textContent = bundle.round;
   page("round-game").textContent = `${bundle.recall.ruleset} at the house ${bundle.house}`;
   page("checks").replaceChildren(...drawnChecks(checks));
-  drawn(page("table"), () => [drawnRound(bundle)]);
+  drawn(page("table"), () => [drawnRound(bundle, wrong)]);
   drawn(page("words"), () => drawnWords(bundle.recall));
   drawn(page("results"), () => drawnResults(bundle.recall));
   document.body.classList.add("judged");
