@@ -123,6 +123,12 @@ _RATE_LEASES_ALONE: Final = Counter(
     "Times that a limit was held by this process alone, because Redis did not answer.",
     registry=REGISTRY,
 )
+_GIVEN_UP: Final = Counter(
+    "croupier_requests_given_up",
+    "Requests that did not come whole: too slow, or without end. They are no requests above.",
+    ["problem"],
+    registry=REGISTRY,
+)
 ProcessCollector(registry=REGISTRY)
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Prometheus sees when a series began
 
@@ -231,6 +237,11 @@ def count_rate_refusal() -> None:
 def count_lone_lease() -> None:
     """A limit was held without Redis, and so without the other processes."""
     _RATE_LEASES_ALONE.inc()
+
+
+def count_given_up(problem: str) -> None:
+    """A connection was closed whose request did not come whole, for such a kind of problem."""
+    _GIVEN_UP.labels(problem).inc()
 
 
 class Watched(NamedTuple):

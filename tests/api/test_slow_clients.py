@@ -94,10 +94,11 @@ def test_neither_is_the_second_head_on_a_connection(house: House) -> None:
 
 
 def test_who_connects_and_says_nothing_has_to_go(house: House) -> None:
+    """Without a word: it may be a spare connection of a load balancer, which would take an answer
+    that nobody asked for to be that to the request it is about to send."""
     with connect(house) as connection:
         connection.settimeout(PATIENCE_SECONDS)
 
-        assert connection.recv(65536).startswith(b"HTTP/1.1 408 ")
         assert connection.recv(65536) == b""
 
 
