@@ -316,6 +316,21 @@ async def test_a_database_that_can_only_be_read_still_lets_in(
         assert (await Keys(pool).authenticate(bearer(token))).house == "north"
 
 
+async def test_a_use_that_cannot_be_noted_is_no_reason_to_refuse(
+    owner: Owner, database: Database
+) -> None:
+    """A dump, a migration or a slow disk holds the table of uses for longer than we wait."""
+    token = keys.create(owner, "north", "till", ["play"])
+    owner.execute(f"ALTER DATABASE {owner.info.dbname} SET lock_timeout = '50ms'".encode())
+
+    async with AsyncConnectionPool(database.app_url, min_size=1) as pool:
+        with owner.transaction():
+            owner.execute("LOCK TABLE api_key_use IN EXCLUSIVE MODE")
+            assert (await Keys(pool).authenticate(bearer(token))).house == "north"
+        async with pool.connection() as connection:
+            await connection.execute("SELECT")
+
+
 @pytest.mark.parametrize(
     "statement",
     [
