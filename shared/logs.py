@@ -26,15 +26,20 @@ TRACE: Final[ContextVar[str]] = ContextVar("trace", default="")
 _PIPE_BYTES: Final = 4096
 """What a pipe takes as a whole, so that lines of many processes do not mix."""
 
-_SECRET: Final = re.compile(r"(\bck_[a-z0-9]+_)[\w-]+|(://[^:/@\s]*:)[^@\s]+(?=@)", re.IGNORECASE)
-"""An API key behind its prefix; the password in an address."""
+_SECRET: Final = re.compile(
+    r"(\bck_[a-z0-9]+_)[\w-]+"
+    r"|(://[^:/@\s]*:)[^@\s]+(?=@)"
+    r"|\b(?-i:eyJ)[\w-]+(?:\.[\w-]+){1,2}",
+    re.IGNORECASE,
+)
+"""An API key behind its prefix; the password in an address; a JSON Web Token."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class Served(Struct, frozen=True, omit_defaults=True, tag="request", tag_field="event"):
     """A request that was answered. `route` is the template, '' where there is none; `key` is the
-    prefix of the API key, by which `croupier keys list` knows it."""
+    prefix of the API key, by which `croupier keys list` knows it, or `jwt/<subject>`."""
 
     time: datetime
     level: Level
@@ -117,7 +122,7 @@ def begin(kind: Kind | None, level: Level) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """The text without the API keys and passwords in it."""
+    """The text without the API keys, tokens and passwords in it."""
     return _SECRET.sub(r"\1\2…", text)
 
 

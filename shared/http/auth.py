@@ -87,8 +87,8 @@ class Caller(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The prefix of its key, which is no secret."""
-        return self.actor.rpartition("/")[2]
+        """The prefix of its key, which is no secret, or the actor who has none."""
+        return self.actor.rpartition("/")[2] if self.actor.startswith("key/") else self.actor
 
     def require(self, scope: Scope) -> "Caller":
         """Raises `Forbidden` unless the key has the scope."""

@@ -227,6 +227,19 @@ def test_a_missing_scope_is_named() -> None:
     assert refused.value.detail == "This needs a key with the scope ledger; yours has play, read."
 
 
+@pytest.mark.parametrize(
+    ("actor", "key"),
+    [
+        ("key/till/0123456789", "0123456789"),
+        ("key/the/till/0123456789", "0123456789"),
+        ("jwt/ada", "jwt/ada"),
+        ("jwt/https://id.example/ada", "jwt/https://id.example/ada"),
+    ],
+)
+def test_a_key_is_named_by_its_prefix_and_a_token_by_its_subject(actor: str, key: str) -> None:
+    assert Caller("north", actor, frozenset()).key == key
+
+
 def test_keys_are_listed_by_house_without_their_secrets(owner: Owner) -> None:
     first = keys.create(owner, "north", "till", ["play"])
     keys.create(owner, "south", "till", ["play"])
