@@ -6,7 +6,8 @@ containers hand secrets out: `DATABASE_URL_FILE` and the like name it.
 """
 
 import os
-from base64 import urlsafe_b64decode
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
@@ -52,6 +53,11 @@ def parse_seed_keys(text: object) -> object:
     if len({key.id for key in keys}) < len(keys):
         raise ValueError("two keys have the same id")
     return tuple(keys)
+
+
+def fresh_seed_key(name: str) -> str:
+    """A new key with this id, as `parse_seed_keys` reads it."""
+    return f"{name}:{urlsafe_b64encode(secrets.token_bytes(_SEED_KEY_BYTES)).decode()}"
 
 
 def parse_quota(text: object) -> object:
