@@ -69,6 +69,7 @@ class Output:
     def __init__(self) -> None:
         self.kind: Kind = "text"
         self.level: int = logging.INFO
+        self.coloured = False
         self._waiting: list[bytes] = []
         self._bytes = 0
 
@@ -112,7 +113,8 @@ class _Handler(logging.Handler):
 def begin(kind: Kind | None, level: Level) -> None:
     """From now on, what is as important as the level is told; without a kind, in words where a
     person looks and as JSON where none does. Of what libraries say, nothing below a warning."""
-    OUTPUT.kind = kind or ("text" if sys.stderr.isatty() else "json")
+    OUTPUT.coloured = sys.stderr.isatty()
+    OUTPUT.kind = kind or ("text" if OUTPUT.coloured else "json")
     OUTPUT.level = logging.getLevelNamesMapping()[level.upper()]
     root = logging.getLogger()
     root.handlers = [_Handler()]
@@ -160,4 +162,4 @@ def _clock(time: datetime) -> str:
 
 
 def _coloured(text: str, colour: int) -> str:
-    return f"\x1b[{colour}m{text}\x1b[0m" if sys.stderr.isatty() else text
+    return f"\x1b[{colour}m{text}\x1b[0m" if OUTPUT.coloured else text

@@ -75,6 +75,16 @@ class Forbidden(Rejected):
         )
 
 
+class UnknownHouse(Rejected):
+    """There is no such house.
+
+    The token is good, but the house that it names has no log here. An operator opens one with
+    `croupier migrate`.
+    """
+
+    status: ClassVar[int] = 403
+
+
 class Caller(Struct, frozen=True):
     """Whoever holds a key. It sees and moves what belongs to its house, nothing else."""
 

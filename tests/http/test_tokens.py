@@ -17,11 +17,11 @@ from psycopg_pool import AsyncConnectionPool
 
 from shared.eventstore.migrate import open_house
 from shared.eventstore.rejections import Unreachable
-from shared.http.auth import Caller, Forbidden, Keys, Unauthenticated
+from shared.http.auth import Caller, Forbidden, Keys, Unauthenticated, UnknownHouse
 from shared.http.jwks import COOLDOWN_SECONDS, Jwks
 from shared.http.quotas import Quota
 from shared.http.strangers import Strangers, TooManyFailures
-from shared.http.tokens import Claims, Tokens, UnknownHouse
+from shared.http.tokens import Claims, Tokens
 from tests.conftest import Database
 from tests.http.provider import AUDIENCE, ISSUER, WEAK_RSA, Provider
 from tests.http.test_auth import Clock, bearer
