@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
@@ -55,18 +55,19 @@ from shared.eventstore.postgres import SERVING, PostgresStore
 from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, operation, problems, stream
-from shared.http.auth import Keys
+from shared.http.auth import Keys, Verify
 from shared.http.front import Entrance, Front
-from shared.http.jwks import Jwks
 from shared.http.limits import Limits, Shared
 from shared.http.observed import Observed
 from shared.http.revocations import Revocations
 from shared.http.strangers import Strangers
-from shared.http.tokens import Claims, Tokens
 from shared.seals.notes import PublicKey
 from shared.seals.served import Seals
 from shared.telemetry import Watched, Watching
 from shared.together import Together
+
+if TYPE_CHECKING:
+    from shared.http.jwks import Jwks
 
 _DESCRIPTION: Final = """\
 **The way of a round**: open a table (`PUT /v1/tables/{table}`), grant a player chips, then send
@@ -133,9 +134,8 @@ class Service:
             on_appended=self.wakeups.announce,
         )
         strangers = Strangers(settings.failed_keys)
-        self.jwks = Jwks(url, self._forget_keys) if (url := settings.jwt_jwks_url) else None
-        tokens = Tokens(self.jwks, _claims(settings), self.store.readers) if self.jwks else None
-        verify = tokens.caller if tokens else None
+        self.jwks = self._provider() if settings.jwt_jwks_url else None
+        verify = _verifier(settings, self.jwks, self.store) if self.jwks else None
         self.keys = Keys(self.store.readers, strangers=strangers, tokens=verify)
         self.revocations = Revocations(settings.database_url, self.keys.forget, SERVING)
         self.limits = Limits(Shared(self.redis), settings.rate, settings.house_rate)
@@ -227,8 +227,10 @@ class Service:
             ),
         )
 
-    def _forget_keys(self) -> None:
-        self.keys.forget()
+    def _provider(self) -> "Jwks":
+        from shared.http.jwks import Jwks  # Slow to import, and most do without.
+
+        return Jwks(self.settings.jwt_jwks_url, lambda: self.keys.forget())
 
     def drain(self) -> None:
         """From now on we are not ready, though we still answer; streams continue elsewhere."""
@@ -274,14 +276,17 @@ def create_app(
     return app
 
 
-def _claims(settings: Settings) -> Claims:
-    return Claims(
+def _verifier(settings: Settings, provider: "Jwks", store: PostgresStore) -> Verify:
+    from shared.http.tokens import Claims, Tokens
+
+    claims = Claims(
         settings.jwt_issuer,
         settings.jwt_audience,
         settings.jwt_house_claim,
         settings.jwt_scopes_claim,
         settings.jwt_actor_claim,
     )
+    return Tokens(provider, claims, store.readers).caller
 
 
 def _entrances(service: Service) -> Iterator[Entrance]:

@@ -6,7 +6,9 @@ containers hand secrets out: `DATABASE_URL_FILE` and the like name it.
 """
 
 import os
-from base64 import urlsafe_b64decode
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -53,6 +55,11 @@ def parse_seed_keys(text: object) -> object:
     return tuple(keys)
 
 
+def fresh_seed_key(name: str) -> str:
+    """A new key with this id, as `parse_seed_keys` reads it."""
+    return f"{name}:{urlsafe_b64encode(secrets.token_bytes(_SEED_KEY_BYTES)).decode()}"
+
+
 def parse_quota(text: object) -> object:
     """`100/s`, `6000/m` or `10000/h` → a `Quota`. Raises `ValueError`."""
     return Quota.read(text) if isinstance(text, str) else text
@@ -66,6 +73,16 @@ def parse_witnesses(text: object) -> object:
         return tuple(str(PublicKey.read(each)) for each in filter(None, text.split(",")))
     except BadNote as bad:
         raise ValueError(str(bad)) from None
+
+
+def parse_proxies(text: object) -> object:
+    """`10.0.0.1,fd00::/8` → the same. Raises `ValueError` for what is no address and no network."""
+    if not isinstance(text, str):
+        return text
+    proxies = [each.strip() for each in text.split(",") if each.strip()]
+    for each in proxies:
+        ip_network(each)
+    return ",".join(proxies)
 
 
 _Quota: TypeAlias = Annotated[Quota, NoDecode, BeforeValidator(parse_quota)]
@@ -160,10 +177,10 @@ class Settings(BaseSettings):
         pattern=ID_PATTERN,
         description="the house that local keys belong to, 1 to 64 of a–z, 0–9, '.', '_' and '-'",
     )
-    proxies: str = Field(
+    proxies: Annotated[str, BeforeValidator(parse_proxies)] = Field(
         default="",
-        description="the addresses or networks, with commas between, of the proxies before us "
-        "whose X-Forwarded-For is believed; without it nobody's is",
+        description="the proxies before us whose X-Forwarded-For is believed, each an address or a "
+        "network and no name, such as 10.0.0.0/8,fd00::1; without it nobody's is",
     )
     rate: _Quota | None = Field(
         default=None,

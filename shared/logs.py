@@ -26,15 +26,20 @@ TRACE: Final[ContextVar[str]] = ContextVar("trace", default="")
 _PIPE_BYTES: Final = 4096
 """What a pipe takes as a whole, so that lines of many processes do not mix."""
 
-_SECRET: Final = re.compile(r"(\bck_[a-z0-9]+_)[\w-]+|(://[^:/@\s]*:)[^@\s]+(?=@)", re.IGNORECASE)
-"""An API key behind its prefix; the password in an address."""
+_SECRET: Final = re.compile(
+    r"(\bck_[a-z0-9]+_)[\w-]+"
+    r"|(://[^:/@\s]*:)[^@\s]+(?=@)"
+    r"|\b(?-i:eyJ)[\w-]+(?:\.[\w-]+){1,2}",
+    re.IGNORECASE,
+)
+"""An API key behind its prefix; the password in an address; a JSON Web Token."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class Served(Struct, frozen=True, omit_defaults=True, tag="request", tag_field="event"):
     """A request that was answered. `route` is the template, '' where there is none; `key` is the
-    prefix of the API key, by which `croupier keys list` knows it."""
+    prefix of the API key, by which `croupier keys list` knows it, or `jwt/<subject>`."""
 
     time: datetime
     level: Level
@@ -64,6 +69,7 @@ class Output:
     def __init__(self) -> None:
         self.kind: Kind = "text"
         self.level: int = logging.INFO
+        self.coloured = False
         self._waiting: list[bytes] = []
         self._bytes = 0
 
@@ -107,7 +113,8 @@ class _Handler(logging.Handler):
 def begin(kind: Kind | None, level: Level) -> None:
     """From now on, what is as important as the level is told; without a kind, in words where a
     person looks and as JSON where none does. Of what libraries say, nothing below a warning."""
-    OUTPUT.kind = kind or ("text" if sys.stderr.isatty() else "json")
+    OUTPUT.coloured = sys.stderr.isatty()
+    OUTPUT.kind = kind or ("text" if OUTPUT.coloured else "json")
     OUTPUT.level = logging.getLevelNamesMapping()[level.upper()]
     root = logging.getLogger()
     root.handlers = [_Handler()]
@@ -117,7 +124,7 @@ def begin(kind: Kind | None, level: Level) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """The text without the API keys and passwords in it."""
+    """The text without the API keys, tokens and passwords in it."""
     return _SECRET.sub(r"\1\2…", text)
 
 
@@ -155,4 +162,4 @@ def _clock(time: datetime) -> str:
 
 
 def _coloured(text: str, colour: int) -> str:
-    return f"\x1b[{colour}m{text}\x1b[0m" if sys.stderr.isatty() else text
+    return f"\x1b[{colour}m{text}\x1b[0m" if OUTPUT.coloured else text

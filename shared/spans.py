@@ -1,5 +1,6 @@
 """Spans for whoever collects them, by OpenTelemetry: none, and at no cost, unless its own variables
-(`OTEL_EXPORTER_OTLP_ENDPOINT` and the like) say where they go. Wants the extra `otel`.
+(`OTEL_EXPORTER_OTLP_ENDPOINT` and the like) say where they go, and not that it is switched off
+(`OTEL_SDK_DISABLED`). Wants the extra `otel`.
 """
 
 import os
@@ -23,7 +24,8 @@ def sent(service: str) -> Iterator[None]:
     """Sends the spans of this process, as one of the service, if there is somewhere to send them
     to. Begin it in the process itself, not before a fork. Raises NoTelemetry."""
     global _tracer
-    if not any(map(os.environ.get, _ENDPOINTS)):
+    off = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    if off or not any(map(os.environ.get, _ENDPOINTS)):
         yield
         return
     provider = _provider(service)

@@ -123,6 +123,12 @@ _RATE_LEASES_ALONE: Final = Counter(
     "Times that a limit was held by this process alone, because Redis did not answer.",
     registry=REGISTRY,
 )
+_GIVEN_UP: Final = Counter(
+    "croupier_requests_given_up",
+    "Requests that did not come whole: too slow, or without end. They are no requests above.",
+    ["problem"],
+    registry=REGISTRY,
+)
 ProcessCollector(registry=REGISTRY)
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Prometheus sees when a series began
 
@@ -233,6 +239,11 @@ def count_lone_lease() -> None:
     _RATE_LEASES_ALONE.inc()
 
 
+def count_given_up(problem: str) -> None:
+    """A connection was closed whose request did not come whole, for such a kind of problem."""
+    _GIVEN_UP.labels(problem).inc()
+
+
 class Watched(NamedTuple):
     """A figure that is read when somebody asks."""
 
@@ -322,15 +333,14 @@ def merged(texts: Iterable[bytes]) -> bytes:
     return b"".join(head + b"".join(samples) for head, samples in families.items())
 
 
-class _Given(CollectorRegistry):
-    """Figures that are there already, where a registry is asked for."""
+class _Given(Collector):
+    """Figures that are there already, where something that collects them is asked for."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
-        super().__init__()
         self._metrics = metrics
 
-    def collect(self) -> Iterator[Metric]:
-        yield from self._metrics
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics
 
 
 @contextmanager

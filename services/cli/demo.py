@@ -3,7 +3,7 @@
 from pathlib import Path
 from random import Random
 from secrets import token_hex
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,9 +15,11 @@ from services.audit.domain.proof import Proof
 from services.audit.domain.recall import Recall
 from services.cli.refused import Refused
 from services.cli.serving import address
-from services.demo import Api, Audit, CannotDemonstrate, Game, Rulesets
 from services.ledger.projections import TrialBalance
 from services.settings import Settings
+
+if TYPE_CHECKING:
+    from services.demo import Api, Audit
 
 _GREEN, _RED = "[green]✓[/green]", "[red]✗[/red]"
 
@@ -32,6 +34,8 @@ def demo(
     The tables and the players are new; nothing else on the server is touched. Ends with 0 when
     every check holds, with 1 when one does not.
     """
+    from services.demo import Api, Audit, CannotDemonstrate  # A client, which is slow to import.
+
     settings = Settings.from_environment()
     console = Console(highlight=False, soft_wrap=True)
     where, token = url or address(settings), key or _kept_key(settings.home)
@@ -57,8 +61,10 @@ def _kept_key(home: Path) -> str:
         ) from None
 
 
-def _play(console: Console, api: Api, rounds: int) -> list[str]:
+def _play(console: Console, api: "Api", rounds: int) -> list[str]:
     """Every game, round by round in plain words. Returns the faults of their proofs."""
+    from services.demo import Game, Rulesets
+
     tag, wrong = token_hex(2), list[str]()
     console.print(f"The players' names end with -{tag}, which is left out here.")
     for ruleset in api.get("/v1/rulesets", Rulesets).data:
@@ -75,7 +81,7 @@ def _play(console: Console, api: Api, rounds: int) -> list[str]:
     return wrong
 
 
-def _check(console: Console, audit: Audit) -> list[str]:
+def _check(console: Console, audit: "Audit") -> list[str]:
     """The whole log, page by page. Returns what is wrong with it."""
     console.print()
     console.rule("[bold]The whole log, checked[/bold]", align="left")

@@ -3,17 +3,18 @@
 import fcntl
 import secrets
 import sys
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from services.cli.refused import Refused
-from services.settings import SeedKey, Settings, parse_seed_keys
+from services.settings import SeedKey, Settings, fresh_seed_key, parse_seed_keys
 from shared.local.postgres import LocalPostgres
 from shared.local.process import keep, kept, password
 from shared.local.valkey import LocalValkey
@@ -74,8 +75,8 @@ def alone_in(home: Path) -> Iterator[bool]:
 
 def local_seed_keys(home: Path) -> tuple[SeedKey, ...]:
     """The keys that seal seeds on this machine, made when there are none."""
-    made = urlsafe_b64encode(secrets.token_bytes(32)).decode()
-    keys = parse_seed_keys(kept(home / "seed.keys", lambda: f"local-{secrets.token_hex(3)}:{made}"))
+    made = partial(fresh_seed_key, f"local-{secrets.token_hex(3)}")
+    keys = parse_seed_keys(kept(home / "seed.keys", made))
     assert isinstance(keys, tuple)
     return keys
 
@@ -89,11 +90,17 @@ def local_seal_key(settings: Settings) -> Path:
     """
     file = settings.home / "seal.key"
     name = f"{settings.seal_origin}/{settings.house}"
-    child = get_context("fork").Process(target=_publish, args=(file, public_key(settings), name))
+    fork = get_context("fork")
+    heard, said = fork.Pipe(duplex=False)
+    child = fork.Process(target=_publish, args=(file, public_key(settings), name, said))
     child.start()
+    said.close()
     child.join()
     if child.exitcode:
-        raise Refused(f"{file} holds no key that seals. Put it back, or set CROUPIER_SEAL_KEY.")
+        try:
+            raise Refused(heard.recv())
+        except EOFError:
+            raise Refused(f"The process that reads {file} ended with {child.exitcode}.") from None
     return file
 
 
@@ -102,12 +109,16 @@ def public_key(settings: Settings) -> Path:
     return settings.home / "seal.pub"
 
 
-def _publish(file: Path, public: Path, name: str) -> None:
+def _publish(file: Path, public: Path, name: str, failed: Connection) -> None:
     try:
         keys = read_keys(file) if file.exists() else add_key(file)
-    except BadKeyFile:
+        keep(public, "\n".join(str(public_of(key, name)) for key in keys))
+    except BadKeyFile as bad:
+        failed.send(f"{file} holds no key that seals: {bad} Put it back, or set CROUPIER_SEAL_KEY.")
         sys.exit(1)
-    keep(public, "\n".join(str(public_of(key, name)) for key in keys))
+    except OSError as error:
+        failed.send(f"The key that seals cannot be kept: {error}.")
+        sys.exit(1)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from services.cli.wire import hang_up
+from services.cli.wire import give_up
 
 
 class Patience:
@@ -27,7 +27,7 @@ class Patience:
             if before is not owed:
                 since = now
             if now - since > self._seconds:
-                _give_up(connection)
+                give_up(connection, "RequestTooSlow")
             else:
                 waiting[connection] = owed, since
         self._waiting = waiting
@@ -48,11 +48,3 @@ def _owed(connection: Any) -> Any:
     if cycle.response_complete and connection.timeout_keep_alive_task is None:
         return cycle.message_event  # the rest of its next head
     return None
-
-
-def _give_up(connection: Any) -> None:
-    cycle, transport = connection.cycle, connection.transport
-    if cycle is None or cycle.response_complete or not cycle.response_started:
-        hang_up(transport, "RequestTooSlow")
-    else:
-        transport.close()

@@ -2,18 +2,17 @@
 
 import re
 import secrets
-from base64 import urlsafe_b64encode
 from typing import Annotated
 
 import psycopg
 from rich.console import Console
 from rich.table import Table
-from typer import BadParameter, Option, Typer
+from typer import BadParameter, Exit, Option, Typer
 
 from services.blackjack.projections.seed_keys import needed_keys
 from services.cli.embedded import a_database, local_seed_keys
 from services.cli.refused import Refused
-from services.settings import Settings
+from services.settings import Settings, fresh_seed_key
 from shared.kernel.ids import ID_PATTERN
 
 app = Typer(no_args_is_help=True, help="The keys that seal the seeds of shoes.")
@@ -31,7 +30,7 @@ def new(
     name = id or f"key-{secrets.token_hex(4)}"
     if not re.fullmatch(ID_PATTERN, name):
         raise BadParameter(f"An id matches {ID_PATTERN}.", param_hint="--id")
-    print(f"{name}:{urlsafe_b64encode(secrets.token_bytes(32)).decode()}")
+    print(fresh_seed_key(name))
 
 
 @app.command(name="list")
@@ -50,7 +49,7 @@ def show() -> None:
         table.add_row(key_id, place, str(found.tables if found else 0), one)
     Console().print(table)
     if needed.keys() - set(ids):
-        raise SystemExit(1)
+        raise Exit(1)
 
 
 def check_ring(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import resource
 import socket
 from collections.abc import Callable, Iterable, Sequence
@@ -59,6 +60,7 @@ def serve(
         lifespan="on",
         access_log=False,
         log_config=None,
+        log_level=logging.getLogger().level,
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=settings.proxies,
         server_header=False,

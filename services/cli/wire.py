@@ -7,10 +7,15 @@ from typing import Any, Final, Literal
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from shared import telemetry
 from shared.kernel.rejected import Rejected
 
 MOST_HEAD_BYTES: Final = 64 * 1024
 """The address and the headers of a request, while they come."""
+
+MOST_BYTES: Final = 2 * 1024 * 1024
+"""All of a request, with the edges of its chunks: six times as long as its body, if each has a
+byte."""
 
 
 class OneWrite(HttpToolsProtocol):
@@ -20,43 +25,92 @@ class OneWrite(HttpToolsProtocol):
     two packets, and wakes its client twice.
     """
 
-    _head_of: object = None
-    _head_bytes = 0
+    _counted: object = None
+    _bytes = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_Joining(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
-        """Refuses a head that does not end. What its first packet has, 256 KiB at most, is free:
-        the end of another request may be in it."""
+        """Refuses a request without end. What its first packet has, 256 KiB at most, is free: the
+        end of another request may be in it."""
         super().data_received(data)
-        if self.cycle is not None and self.cycle.scope is self.scope:
-            return  # it came whole
-        if self._head_of is not self.scope:
-            self._head_of, self._head_bytes = self.scope, 0
+        if self._counted is not self.scope:
+            self._counted, self._bytes = self.scope, 0
             return
-        self._head_bytes += len(data)
-        if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
-            hang_up(self.transport, "HeadTooLarge")
+        self._bytes += len(data)
+        if self._bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+            if not _has_its_head(self):
+                give_up(self, "HeadTooLarge")
+            elif self._bytes > MOST_BYTES:
+                give_up(self, "BodyTooLarge")
+
+    def on_headers_complete(self) -> None:
+        """What comes behind the body as a header is none: nobody would look for it there."""
+        super().on_headers_complete()
+        self.headers = _NOWHERE
+
+    def send_400_response(self, msg: str) -> None:
+        if _may_be_answered(self):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
 
 
-def hang_up(transport: asyncio.Transport, why: Literal["HeadTooLarge", "RequestTooSlow"]) -> None:
-    """Answers a request that has not come whole with a refusal of `problems`, and closes."""
+def give_up(
+    connection: OneWrite, why: Literal["BodyTooLarge", "HeadTooLarge", "RequestTooSlow"]
+) -> None:
+    """Closes the connection of a request that does not come whole. Its client is told why, with a
+    refusal of `problems`, unless that would be taken for the answer to something else."""
     from shared.http import problems  # Slow to import; whoever serves has it already.
 
     refusal: Rejected = getattr(problems, why)()
+    if _may_be_answered(connection):
+        connection.transport.write(_written(refusal))
+    connection.transport.close()
+    if connection.scope is not None:
+        telemetry.count_given_up(refusal.slug())
+
+
+def _has_its_head(connection: OneWrite) -> bool:
+    """Whether the head of the newest request has come."""
+    return connection.cycle is not None and connection.cycle.scope is connection.scope
+
+
+def _may_be_answered(connection: OneWrite) -> bool:
+    """Whether the next answer is that of the newest request, and has not begun."""
+    cycle = connection.cycle
+    if connection.scope is None:
+        return False  # nobody asked
+    if not _has_its_head(connection):
+        return cycle is None or cycle.response_complete
+    return cycle.more_body and not cycle.response_started and not connection.pipeline
+
+
+def _written(refusal: Rejected) -> bytes:
+    from shared.http import problems
+    from shared.http.secured import SECURE
+
     body = msgspec.json.encode(problems.document(refusal))
     status = HTTPStatus(refusal.status)
-    head = (
-        f"HTTP/1.1 {status.value} {status.phrase}",
-        f"content-type: {problems.MEDIA_TYPE}",
-        f"content-length: {len(body)}",
-        "connection: close",
-        "",
-        "",
-    )
-    transport.write("\r\n".join(head).encode() + body)
-    transport.close()
+    headers = [
+        (b"content-type", problems.MEDIA_TYPE.encode()),
+        (b"content-length", b"%d" % len(body)),
+        (b"connection", b"close"),
+        *SECURE,
+    ]
+    head = b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode())
+    return head + b"".join(b"%b: %b\r\n" % header for header in headers) + b"\r\n" + body
+
+
+class _Nowhere(list[tuple[bytes, bytes]]):
+    """Takes headers, and keeps none."""
+
+    def append(self, _: tuple[bytes, bytes]) -> None:
+        pass
+
+
+_NOWHERE: Final = _Nowhere()
 
 
 class _Joining:

@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from shared.kernel.chips import Posting
 from shared.kernel.described import means
+from shared.kernel.ids import AN_ID
 
 _canonical = msgspec.json.Encoder(order="sorted")
 
@@ -42,11 +43,11 @@ class Envelope(Struct, frozen=True, kw_only=True):
     ]
     postings: Annotated[tuple[Posting, ...], means("The chips that this event moves; mostly none.")]
     schemaversion: Annotated[int, means("The version of the schema of `data`.", minimum=1)]
-    source: Annotated[str, means("Whose log it is.", pattern="^/houses/[a-z0-9][a-z0-9._-]{0,63}$")]
+    source: Annotated[str, means("Whose log it is.", pattern=f"^/houses/{AN_ID}$")]
     specversion: Annotated[str, means("The version of CloudEvents.", const="1.0")]
     subject: Annotated[
         str,
-        means("The stream.", pattern="^(table|vault|ruleset)-[a-z0-9][a-z0-9._-]{0,63}$"),
+        means("The stream.", pattern=f"^(table|vault|ruleset)-{AN_ID}$"),
     ]
     time: Annotated[
         str,
@@ -58,7 +59,8 @@ class Envelope(Struct, frozen=True, kw_only=True):
     traceparent: Annotated[
         str | UnsetType,
         means(
-            "The trace that the command came with (W3C); absent when it came with none.",
+            "The trace of the command (W3C): its caller's, or one made for it; absent in older "
+            "logs.",
             pattern="^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",
         ),
     ] = UNSET

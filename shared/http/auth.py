@@ -7,13 +7,15 @@ from hashlib import sha256
 from hmac import compare_digest
 from math import inf
 from time import monotonic
-from typing import Annotated, Any, ClassVar, Final, LiteralString, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, LiteralString, TypeAlias, TypeVar
 
+import psycopg
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from msgspec import Struct
-from psycopg import InternalError, OperationalError
+from psycopg import OperationalError
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from starlette import types
 
 from shared.eventstore.rejections import Unreachable
 from shared.http.keys import Scope, hashed, split
@@ -21,6 +23,9 @@ from shared.http.quotas import Quota
 from shared.http.secured import LIMIT
 from shared.http.strangers import Strangers
 from shared.kernel.rejected import Rejected
+
+if TYPE_CHECKING:
+    from shared.http.limits import Limits
 
 REMEMBERED_SECONDS: Final = 5.0
 """How long an answer about a key is remembered. Whoever revokes a key tells us (`revocations`); for
@@ -70,6 +75,16 @@ class Forbidden(Rejected):
         )
 
 
+class UnknownHouse(Rejected):
+    """There is no such house.
+
+    The token is good, but the house that it names has no log here. An operator opens one with
+    `croupier migrate`.
+    """
+
+    status: ClassVar[int] = 403
+
+
 class Caller(Struct, frozen=True):
     """Whoever holds a key. It sees and moves what belongs to its house, nothing else."""
 
@@ -82,8 +97,8 @@ class Caller(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The prefix of its key, which is no secret."""
-        return self.actor.rpartition("/")[2]
+        """The prefix of its key, which is no secret, or the actor who has none."""
+        return self.actor.rpartition("/")[2] if self.actor.startswith("key/") else self.actor
 
     def require(self, scope: Scope) -> "Caller":
         """Raises `Forbidden` unless the key has the scope."""
@@ -200,7 +215,7 @@ class Keys:
                     house, name, scopes, kept_hash, *quota, seconds_left, noted = row
                     if compare_digest(kept_hash, hashed(secret)):
                         if not noted:
-                            with suppress(InternalError):  # it only reads now
+                            with suppress(psycopg.Error):  # that it works is what counts
                                 await connection.execute(_NOTE_USE, (house, prefix))
                         limit = Quota(*quota) if quota[0] else None
                         actor = f"key/{name}/{prefix}"
@@ -250,19 +265,38 @@ def caller_with(scope: Scope) -> Any:
         request: Request,
         _: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     ) -> Caller:
-        caller = await admitted(request, scope)
-        if limit := request.app.state.limits.of(caller):
-            request.scope[LIMIT] = limit
-            await limit.take()
-        return caller
+        state, authorization = request.app.state, _authorization(request)
+        return await admit(state.keys, state.limits, request.scope, scope, authorization)
 
     return Depends(caller)
+
+
+async def admit(
+    keys: Keys,
+    limits: "Limits",
+    request: types.Scope,
+    scope: Scope,
+    authorization: bytes | None,
+) -> Caller:
+    """The caller of a request, which counts, if who sends it may not do that as well.
+
+    Leaves the caller and what it is held to in the request. Raises as `authenticate`, `Limit.take`
+    and `require`.
+    """
+    caller = request[CALLER] = await keys.authenticate(authorization, request["client"])
+    if limit := limits.of(caller):
+        request[LIMIT] = limit
+        await limit.take()
+    return caller.require(scope)
 
 
 async def admitted(request: Request, scope: Scope) -> Caller:
     """The caller of a request, who has this scope now. Raises as `authenticate` and `require`."""
     keys: Keys = request.app.state.keys
-    raw = dict(request.headers.raw)
-    caller = await keys.authenticate(raw.get(b"authorization"), request.client)
+    caller = await keys.authenticate(_authorization(request), request.client)
     request.scope[CALLER] = caller
     return caller.require(scope)
+
+
+def _authorization(request: Request) -> bytes | None:
+    return dict(request.headers.raw).get(b"authorization")

@@ -11,6 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from contextvars import Context
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
@@ -148,7 +149,8 @@ class Tail:
         self._encode = encode
         self._inboxes: dict[str | None, set[Inbox]] = {}
         self._why: Rejected | None = None
-        self._following = asyncio.create_task(self._follow())
+        nobodys = Context()  # and not that of the first listener's request
+        self._following = asyncio.create_task(self._follow(), context=nobodys)
 
     def join(self, stream: str | None, inbox: Inbox) -> None:
         """To this inbox goes what happens in a stream, or in all of them."""

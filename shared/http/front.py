@@ -14,7 +14,7 @@ import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared.http import keys, problems
-from shared.http.auth import CALLER, Caller, Keys
+from shared.http.auth import Caller, Keys, admit
 from shared.http.limits import Limit, Limits
 from shared.http.problems import METHOD_IN_FRONT, HeadTooLarge, Malformed, Unexpected
 from shared.http.requests import MOST_BODY_BYTES, etag, header_map, read_body
@@ -99,12 +99,9 @@ class Front:
     ) -> None:
         try:
             headers = header_map(scope)
-            caller = await self._keys.authenticate(headers.get(b"authorization"), scope["client"])
-            scope[CALLER] = caller
-            if limit := self._limits.of(caller):
-                scope[LIMIT] = limit
-                await limit.take()
-            caller.require(entrance.scope)
+            authorization = headers.get(b"authorization")
+            caller = await admit(self._keys, self._limits, scope, entrance.scope, authorization)
+            limit = scope.get(LIMIT)
             for kind, value in found.groupdict().items():
                 if not _ID.fullmatch(value):
                     raise Malformed(f"path.{kind}: The id of a {kind} matches {ID_PATTERN}.")

@@ -96,8 +96,10 @@ class Jwks:
     async def _fetch(self) -> None:
         """Never raises: what is known stays as it is."""
         try:
-            found = _usable(msgspec.json.decode(await self._read(), type=_Set))
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            async with asyncio.timeout(_TIMEOUT_SECONDS):  # that of httpx is for each read
+                published = await self._read()
+            found = _usable(msgspec.json.decode(published, type=_Set))
+        except Exception as error:  # it is somebody else's, who may say anything
             _log.warning("The keys of the identity provider cannot be fetched: %r", error)
             return
         if not found:

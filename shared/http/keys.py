@@ -138,6 +138,7 @@ def rotate(
         token = create(owner, key.house, key.name, key.scopes, end, key.limit())
         if not overlap:
             revoke(owner, key.house, key.prefix)
+            return token
         owner.execute(
             """
             UPDATE api_key SET expires_at = least(expires_at, now() + %s)

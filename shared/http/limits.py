@@ -170,9 +170,14 @@ class Limit:
         self._policies = b", ".join(each.policy for each in allowances)
 
     async def take(self) -> None:
-        """Counts a request. Raises TooManyRequests."""
-        for each in self._allowances:
-            await each.take()
+        """Counts a request. Raises TooManyRequests, and then counts none."""
+        for place, each in enumerate(self._allowances):
+            try:
+                await each.take()
+            except BaseException:  # or its caller has gone meanwhile
+                for taken in self._allowances[:place]:
+                    taken.charge(-1)
+                raise
 
     def charge(self, more: int) -> None:
         """Counts further ones that came with it."""

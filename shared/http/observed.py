@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shared import spans, tracing
 from shared.http.auth import CALLER
+from shared.http.requests import TRACEPARENT
 from shared.logs import OUTPUT, TRACE, Level, Served
 from shared.telemetry import observe_request
 
@@ -17,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class Observed:
-    """Serves an app. To the app every request has a `traceparent` that is valid: its caller's, or
+    """Serves an app. Every request has a `traceparent` that is valid in its scope: its caller's, or
     one that was made for it, or that of its span where spans are collected. The answer says which.
 
     The app leaves in the scope what the line tells: its `route`, with a `path`, and the caller.
@@ -33,19 +34,17 @@ class Observed:
             return
         trace = _callers_trace(scope)
         if not spans.are_sent():
-            if trace is None:
-                trace = _joined(scope, next(self._fresh))
-            await self._watch(scope, receive, send, trace)
+            await self._watch(scope, receive, send, trace or next(self._fresh))
             return
         parent = trace.decode() if trace else None
         with spans.span("request", kind="SERVER", parent=parent) as span:
-            ours = _joined(scope, spans.traceparent(span))
-            status = await self._watch(scope, receive, send, ours)
+            status = await self._watch(scope, receive, send, spans.traceparent(span))
             spans.answered(span, _method(scope), _route(scope), status)
 
     async def _watch(self, scope: Scope, receive: Receive, send: Send, trace: bytes) -> int:
         """Serves a request in a trace. Returns the status of its answer."""
         began, status = perf_counter(), 500
+        scope[TRACEPARENT] = trace
         trace_id = trace[3:35].decode()
         TRACE.set(trace_id)
 
@@ -53,7 +52,7 @@ class Observed:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"traceparent", trace)]
+                message["headers"].append((b"traceparent", trace))
             await send(message)
 
         try:
@@ -71,12 +70,6 @@ def _callers_trace(scope: Scope) -> bytes | None:
             trace: bytes = value
             return trace
     return None
-
-
-def _joined(scope: Scope, trace: bytes) -> bytes:
-    """Makes a request part of this trace: of two headers the last one counts."""
-    scope["headers"] = [*scope["headers"], (b"traceparent", trace)]
-    return trace
 
 
 def _told(scope: Scope, status: int, seconds: float, trace_id: str) -> None:

@@ -9,10 +9,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from shared.eventstore.rejections import Unreachable
+from shared.http.auth import UnknownHouse
 from shared.http.limits import TooManyRequests
 from shared.http.problems import MEDIA_TYPE, Malformed, RequestTooSlow, document
 from shared.http.strangers import TooManyFailures
-from shared.http.tokens import UnknownHouse
 from shared.kernel.ids import ID_PATTERN
 from shared.kernel.rejected import Rejected
 

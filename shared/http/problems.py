@@ -58,7 +58,8 @@ class MethodNotAllowed(Rejected):
 class BodyTooLarge(Rejected):
     """The request's body is too large.
 
-    Bodies are bounded; no request of this API needs a larger one.
+    Bodies are bounded; no request of this API needs a larger one. Nor one in chunks without end:
+    beyond 2 MiB a request is refused while it comes.
     """
 
     status = 413
@@ -67,7 +68,8 @@ class BodyTooLarge(Rejected):
 class HeadTooLarge(Rejected):
     """The request's headers are too large.
 
-    Its address and its headers together hold at most 64 KiB, and there are at most 100 headers.
+    There are at most 100 headers. Keep them and the address together below 64 KiB: what is longer
+    may be refused while it comes.
     """
 
     status = 431

@@ -15,6 +15,9 @@ from shared.http.problems import BodyTooLarge, Malformed
 
 MOST_BODY_BYTES: Final = 64 * 1024
 
+TRACEPARENT: Final = "traceparent"
+"""Where a request's scope has its trace, checked: see `Observed`."""
+
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,128}")
 _ETAG: Final = re.compile(rb'(?:W/)?"(\d{1,18})"')
 
@@ -42,8 +45,8 @@ IDEMPOTENCY_KEY: Final[dict[str, Any]] = {
 def cause(caller: Caller, headers: Mapping[bytes, bytes]) -> Cause:
     """Who sends a command, and how often it may happen: once for each `Idempotency-Key`.
 
-    `headers` have lower-case names; a `traceparent` among them is valid, see `Observed`. Raises
-    Malformed for a key or `If-Match` that cannot be read.
+    `headers` are those of `header_map`. Raises Malformed for a key or `If-Match` that cannot be
+    read.
     """
     key = headers.get(b"idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
@@ -88,8 +91,13 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T
 
 
 def header_map(scope: Scope) -> dict[bytes, bytes]:
-    """The headers of a request by their lower-case names."""
-    return dict(scope["headers"])
+    """The headers of a request by their lower-case names: of two the last, but the `traceparent` is
+    the one that was checked."""
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    headers.pop(b"traceparent", None)
+    if TRACEPARENT in scope:
+        headers[b"traceparent"] = scope[TRACEPARENT]
+    return headers
 
 
 async def read_body(receive: Receive, most: int = MOST_BODY_BYTES) -> bytes:

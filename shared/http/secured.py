@@ -34,8 +34,9 @@ def secured(send: Send, scope: Scope) -> Send:
     """The same, with the headers that are missing, and those of the caller's limit.
 
     An answer that says itself how it may be kept, or what it may do, is taken at its word, and so
-    are files, which say when they were changed. Of another page the scripts that stand in it may
-    run, and its own origin may be asked; for that its head waits for its body.
+    are files, which say when they were changed, and what has not changed since. Of another page the
+    scripts that stand in it may run, and its own origin may be asked; for that its head waits for
+    its body.
     """
     page: Message | None = None
 
@@ -47,6 +48,9 @@ def secured(send: Send, scope: Scope) -> Send:
             headers += [always for always in _ALWAYS if always[0] not in names]
             if LIMIT in scope:
                 headers += scope[LIMIT].headers()
+            if message["status"] == 304:  # a cache would put them in the place of those it has kept
+                await send(message)
+                return
             if b"cache-control" not in names and b"last-modified" not in names:
                 headers.append(_NO_STORE)
             kind = names.get(b"content-type", b"")

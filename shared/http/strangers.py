@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from ipaddress import AddressValueError, IPv6Network
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from math import ceil
 from time import monotonic
 from typing import ClassVar, Final
@@ -11,6 +11,8 @@ from shared.http.quotas import Quota
 from shared.kernel.rejected import Rejected
 
 _MOST_ADDRESSES: Final = 10_000
+_MOST_CHARACTERS: Final = 64
+"""Of what is said to be an address, and is none."""
 
 
 class TooManyFailures(Rejected):
@@ -26,7 +28,7 @@ class TooManyFailures(Rejected):
 
     def __init__(self, quota: Quota, retry_after: int) -> None:
         super().__init__(
-            f"More than {quota.requests} requests from your address had no key that works.",
+            f"{quota.requests} requests from your address had no key that works.",
             retry_after=retry_after,
         )
 
@@ -34,7 +36,8 @@ class TooManyFailures(Rejected):
 class Strangers:
     """Counts failures by address, at most 10,000 of them; who comes new pushes out the oldest.
 
-    An IPv6 address counts as its /64, which is what one client is given.
+    An IPv6 address counts as its /64, which is what one client is given, but one that stands for an
+    IPv4 address as that.
     """
 
     def __init__(self, quota: Quota, clock: Callable[[], float] = monotonic) -> None:
@@ -63,6 +66,9 @@ class Strangers:
 
 def _client(address: str) -> str:
     try:
-        return str(IPv6Network(f"{address}/64", strict=False)) if ":" in address else address
-    except AddressValueError:
-        return address
+        found = ip_address(address)
+    except ValueError:
+        return address[:_MOST_CHARACTERS]
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Network((int(found), 64), strict=False))

@@ -2,7 +2,7 @@
 
 import re
 from time import time
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import jwt
 from jwt import PyJWTError
@@ -10,11 +10,10 @@ from psycopg import OperationalError
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from shared.eventstore.rejections import Unreachable
-from shared.http.auth import Caller, Unauthenticated
+from shared.http.auth import Caller, Unauthenticated, UnknownHouse
 from shared.http.jwks import ALGORITHMS, Jwks
 from shared.http.keys import SCOPES
 from shared.kernel.ids import ID_PATTERN
-from shared.kernel.rejected import Rejected
 
 LEEWAY_SECONDS: Final = 10.0
 """How far the clock of the identity provider may be from ours."""
@@ -23,16 +22,6 @@ MOST_CHARACTERS: Final = 8 * 1024
 
 _HOUSE: Final = re.compile(ID_PATTERN)
 _ACTOR: Final = re.compile(r"[!-~]{1,128}")
-
-
-class UnknownHouse(Rejected):
-    """There is no such house.
-
-    The token is good, but the house that it names has no log here. An operator opens one with
-    `croupier migrate`.
-    """
-
-    status: ClassVar[int] = 403
 
 
 class Claims(NamedTuple):

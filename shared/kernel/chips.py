@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from shared.kernel.described import means
+from shared.kernel.ids import AN_ID
 
 MOST_CHIPS = 10**12
 """The largest amount one command may name. Sums of many stay below 2**53, where JSON numbers
@@ -16,8 +17,7 @@ ISSUANCE = "issuance"
 """Where granted chips come from; its balance is minus all chips in the world."""
 
 ACCOUNT_PATTERN = (
-    "^(issuance|player/[a-z0-9][a-z0-9._-]{0,63}/vault|table/[a-z0-9][a-z0-9._-]{0,63}/"
-    "(in_play|bank|player/[a-z0-9][a-z0-9._-]{0,63}/stack))$"
+    f"^(issuance|player/{AN_ID}/vault|table/{AN_ID}/(in_play|bank|player/{AN_ID}/stack))$"
 )
 
 

@@ -4,7 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-ID_PATTERN = "^[a-z0-9][a-z0-9._-]{0,63}$"
+AN_ID = "[a-z0-9][a-z0-9._-]{0,63}"
+"""As a part of other patterns."""
+
+ID_PATTERN = f"^{AN_ID}$"
 
 
 def whole(pattern: str, description: str) -> Meta:

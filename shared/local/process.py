@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import Signals
 
+from shared.eventstore.files import settle
+
 PATIENCE_SECONDS = 60.0
 """How long a server may take to answer, or to stop, before we give up on it."""
 
@@ -94,12 +96,13 @@ def kept(file: Path, make: Callable[[], str]) -> str:
 
 
 def keep(file: Path, text: str) -> None:
-    """Writes a private file in one step: after a crash it is there whole, or as it was."""
+    """Writes a private file in one step: after a crash, or a power cut, it is there whole, or as it
+    was."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.{os.getpid()}")
     unfinished.touch(mode=0o600)
     unfinished.write_text(f"{text}\n")
-    unfinished.replace(file)
+    settle(unfinished, file)
 
 
 def password() -> str:

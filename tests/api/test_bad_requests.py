@@ -239,6 +239,28 @@ def test_a_trace_that_cannot_be_read_is_no_reason_to_refuse(trace: str, playing:
     assert is_trace(answer.headers["traceparent"].encode())
 
 
+@pytest.mark.parametrize("second", [b"x", b"t" * 60_000, "schlüssel".encode(), b"\xff"])
+def test_a_trace_that_cannot_be_read_behind_a_good_one_goes_nowhere(
+    second: bytes, playing: House, http: httpx.Client
+) -> None:
+    """What is in the log is in its hash chain for good, so it is the one that was checked."""
+    good = b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    head = playing.head()
+    answer = http.post(
+        f"{playing.croupier.address}/v1/tables/oak/commands",
+        json=LEAVE,
+        headers=[
+            (b"authorization", f"Bearer {playing.key}".encode()),
+            (b"traceparent", good),
+            (b"traceparent", second),
+        ],
+    )
+
+    assert answer.status_code == 200, answer.text
+    told = {entry["event"]["traceparent"] for entry in playing.walk("/v1/events", after=head)}
+    assert told == {answer.headers["traceparent"]} == {good.decode()}
+
+
 @pytest.mark.parametrize("size", [20_000, 60_000])
 def test_many_and_large_headers_are_read_or_refused(size: int, playing: House) -> None:
     answer = playing.ask("GET", "/v1/tables/oak", headers={"X-Large": "x" * size})

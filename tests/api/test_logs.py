@@ -181,6 +181,8 @@ def test_passwords_that_libraries_tell_are_taken_out(
         ("postgresql://me:p4ss@host/db failed", "postgresql://me:…@host/db failed"),
         ("redis://:p4ss%40@host:6379/0", "redis://:…@host:6379/0"),
         ("Bearer ck_abcdefgh_Zm9vYmFy-_x.", "Bearer ck_abcdefgh_…."),
+        ("Bearer eyJhbGciOi.eyJzdWIi-_.c2ln-_ was", "Bearer … was"),
+        ("cut off: eyJhbGciOi.eyJzdWIi", "cut off: …"),
         ("GET http://127.0.0.1:8000/v1", "GET http://127.0.0.1:8000/v1"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack
 
 import httpx
@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from shared.http import keys
-from shared.http.keys import SCOPES
+from shared.http.keys import SCOPES, Scope
 from shared.http.quotas import Quota
 from tests.api.croupier import Croupier, House
 from tests.api.test_keys import type
@@ -35,9 +35,9 @@ def house(crew: Croupier, http: httpx.Client) -> House:
     return House(crew, http)
 
 
-def a_key(house: House, requests: int) -> str:
+def a_key(house: House, requests: int, scopes: Iterable[Scope] = SCOPES) -> str:
     with psycopg.connect(house.croupier.database.owner_url) as owner:
-        return keys.create(owner, house.name, "slow", SCOPES, quota=Quota(requests, 3600))
+        return keys.create(owner, house.name, "slow", scopes, quota=Quota(requests, 3600))
 
 
 async def test_three_processes_hold_one_quota(
@@ -98,6 +98,18 @@ def test_every_answer_says_what_is_left_also_a_refusal(house: House) -> None:
         assert house.head() == head
         assert "RateLimit" not in house.ask("GET", "/v1/tables").headers
         assert "croupier_rate_refusals_total 5.0" in house.ask("GET", "/metrics").text
+
+
+def test_what_a_key_may_not_do_counts_as_well_wherever_it_is_asked_for(house: House) -> None:
+    twin = house.croupier.twin()
+    twin.environment["CROUPIER_WORKERS"] = "1"
+    with twin:
+        house.croupier = twin
+        for method, path in (("GET", "/v1/tables"), ("POST", "/v1/tables/oak/commands")):
+            key = a_key(house, 2, ["ops"])
+            statuses = [house.ask(method, path, key=key).status_code for _ in range(3)]
+
+            assert statuses == [403, 403, 429]
 
 
 def test_many_commands_count_as_many(house: House) -> None:

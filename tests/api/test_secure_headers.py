@@ -60,6 +60,19 @@ def test_files_may_be_kept(house: House) -> None:
     is_secure(house.ask("GET", "/static-offline-docs/swagger-ui.css", key=""), kept=True)
 
 
+@pytest.mark.parametrize("path", ["/static-offline-docs/swagger-ui.css", "/verify"])
+def test_what_has_not_changed_says_nothing_new(path: str, house: House) -> None:
+    """A cache takes the headers of a 304 for those of what it has kept."""
+    kept = house.ask("GET", path, key="")
+    tag = {"If-None-Match": kept.headers.get("ETag", "")}
+    again = house.ask("GET", path, key="", headers=tag)
+
+    assert again.status_code == (304 if tag["If-None-Match"] else 200)
+    assert again.headers["X-Content-Type-Options"] == "nosniff"
+    for name in ("Cache-Control", "Content-Security-Policy"):
+        assert again.headers.get(name) in (kept.headers.get(name), None)
+
+
 def test_a_page_runs_its_own_scripts_and_loads_nothing_from_elsewhere(house: House) -> None:
     page = house.ask("GET", "/docs", key="")
     policy = page.headers["Content-Security-Policy"]

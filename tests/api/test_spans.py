@@ -13,6 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from shared import spans
 from shared.local.process import until
+from shared.tracing import is_trace
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
 from tests.conftest import Database
 
@@ -127,6 +128,22 @@ def test_duties_of_the_worker_are_spans_of_a_service_of_its_own(
     assert until(lambda: duties <= seen(), PATIENCE_SECONDS), seen()
     unasked = house.unasked("oak")
     assert until(lambda: all(collector.trace(trace[3:35]) for trace in unasked))
+
+
+def test_who_switched_opentelemetry_off_gets_traces_that_are_some(
+    database: Database, collector: Collector, http: httpx.Client
+) -> None:
+    croupier = Croupier(database)
+    croupier.environment |= {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
+        "OTEL_SDK_DISABLED": " True",
+    }
+    with croupier:
+        answer = House(croupier, http).open("oak")
+        croupier.end(SIGTERM)
+
+    assert is_trace(answer.headers["traceparent"].encode())
+    assert collector.spans == []
 
 
 def test_what_is_not_installed_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from shared.eventstore.wakeups import Wakeups
 from shared.http.auth import Unauthenticated
 from shared.http.fanout import Fanout, Listener
 from shared.http.stream import Admit, Streams, frame
+from shared.logs import TRACE
 from tests.api.croupier import PATIENCE_SECONDS
 from tests.api.listening import hear, ids, listening
 from tests.eventstore.appends import HOUSE, NOW, a_command, an_event
@@ -231,3 +232,19 @@ def test_who_takes_nothing_any_more_is_hung_up_on() -> None:
             ours.settimeout(None)
             with pytest.raises(TimeoutError):
                 ours.sendall(bytes(64 * 1024 * 1024))
+
+
+async def test_who_follows_a_log_for_all_is_in_nobodys_trace() -> None:
+    """Else its lines would name the request of the first who listened, for as long as any does."""
+    traces = asyncio.Queue[str]()
+
+    async def wait(house: str, after: int, seconds: float) -> bool:
+        traces.put_nowait(TRACE.get())
+        await asyncio.sleep(PATIENCE_SECONDS)
+        return False
+
+    TRACE.set("4bf92f3577b34da6a3ce929d0e0e4736")
+    fanout = Fanout(MemoryStore(HOUSE), wait, lambda record: b"")
+    with await fanout.listener(HOUSE, None, 0):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            assert await traces.get() == ""

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 LONGEST_FUNCTION, LONGEST_FILE, WIDEST_LINE = 40, 400, 100
 NAMES_THAT_SAY_NOTHING = {"base", "common", "helpers", "manager", "misc", "util", "utils"}
@@ -59,3 +61,12 @@ def test_no_room_has_a_name_that_says_nothing() -> None:
     names = {part.removesuffix(".py") for f in files(".py") for part in f.relative_to(ROOT).parts}
 
     assert names & NAMES_THAT_SAY_NOTHING == set()
+
+
+@pytest.mark.parametrize("module", ["services.cli", "services.app"])
+def test_who_has_no_identity_provider_does_not_import_what_asks_one(module: str) -> None:
+    """Every process that serves starts with this, and every command line."""
+    look = f"import sys, {module}; print({{'httpx', 'jwt'}} & sys.modules.keys())"
+    looked = subprocess.run([sys.executable, "-c", look], cwd=ROOT, capture_output=True, text=True)
+
+    assert looked.stdout.strip() == "set()", looked.stderr

@@ -17,8 +17,9 @@ from time import thread_time
 from typing import Any, Final
 
 from shared import logs
-from shared.http.auth import Caller
+from shared.http.auth import Caller, Client
 from shared.http.front import Asked, Entrance, Front, Reply
+from shared.http.limits import Limits
 from shared.http.observed import Observed
 from tests.benchmarks.measure import in_turns
 from tests.benchmarks.report import Goal, Part, Row
@@ -32,6 +33,7 @@ _SCOPE: Final = {
     "type": "http",
     "method": "POST",
     "path": "/v1/tables/table-3/commands",
+    "client": ("127.0.0.1", 4711),
     "headers": [
         (b"host", b"127.0.0.1:8000"),
         (b"authorization", b"Bearer ck_abcdefgh_secret"),
@@ -43,7 +45,7 @@ _SCOPE: Final = {
 
 
 class _Keys:
-    async def authenticate(self, authorization: bytes | None) -> Caller:
+    async def authenticate(self, authorization: bytes | None, client: Client) -> Caller:
         return Caller("local", "key/bench/abcdefgh", frozenset({"play"}))
 
 
@@ -56,14 +58,14 @@ async def _receive() -> dict[str, Any]:
 
 
 async def _send(message: Any) -> None:
-    pass
+    assert message.get("status", 200) == 200, "what is measured is no answer"
 
 
 def measure(quick: bool) -> Part:
     """The front alone and watched, in turns."""
     requests, repetitions = (20_000, 3) if quick else (100_000, 9)
     entrance = Entrance("POST", "/v1/tables/{table}/commands", "play", _serve, {})
-    front = Front(_serve, _Keys(), [entrance])  # type: ignore[arg-type]
+    front = Front(_serve, _Keys(), Limits(), [entrance])  # type: ignore[arg-type]
     watched = Observed(front)
     sides: dict[str, Callable[[], float]] = {
         "alone": partial(_microseconds, front, requests),

@@ -47,6 +47,23 @@ def test_a_wrong_value_is_answered_with_the_variable_and_what_it_accepts(
     assert value not in message
 
 
+@pytest.mark.parametrize(
+    "proxies", ["*", "10.0.0.1,*", "proxy.internal", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1;::1"]
+)
+def test_a_proxy_is_an_address_or_a_network(proxies: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a name nobody would be believed, and of all anybody: who tries keys says who he is."""
+    monkeypatch.setenv("CROUPIER_PROXIES", proxies)
+
+    with pytest.raises(WrongSettings, match=r"CROUPIER_PROXIES has a value .* as 10\.0\.0\.0/8,"):
+        Settings.from_environment()
+
+
+def test_proxies_are_named_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROUPIER_PROXIES", "10.0.0.1, 192.168.0.0/16,fd00::/8,")
+
+    assert Settings.from_environment().proxies == "10.0.0.1,192.168.0.0/16,fd00::/8"
+
+
 @pytest.mark.parametrize("address", ["http://id.example/keys", "http://127.0.0.1.evil/", "ftp://x"])
 def test_keys_of_an_identity_provider_come_by_https(
     address: str, monkeypatch: pytest.MonkeyPatch

@@ -242,6 +242,17 @@ def test_a_key_that_cannot_seal_is_no_reason_to_make_another(desk: Desk) -> None
     assert (desk.home / "seal.key").read_text() == "none"
 
 
+def test_a_public_key_that_cannot_be_kept_is_not_taken_for_a_bad_key(desk: Desk) -> None:
+    (desk.home / "seal.pub").mkdir(parents=True)
+
+    refused = desk.type("up")
+
+    assert refused.returncode == 1
+    assert "cannot be kept" in refused.stderr
+    assert "seal.pub" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_a_key_and_a_place_of_ones_own_for_seals_replace_the_local_ones(
     desk: Desk, tmp_path: Path
 ) -> None:

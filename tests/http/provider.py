@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from time import time
+from time import sleep, time
 from typing import Any
 
 import jwt
@@ -26,7 +26,9 @@ class Provider:
         self.published: list[dict[str, Any]] = []
         self.asked = 0
         self.status = 200
-        self.padding = ""
+        self.start, self.padding = "", ""
+        self.pause_seconds = 0.0
+        """Behind each byte."""
         self.url = ""
 
     def add(self, kid: str, algorithm: str = "ES256", key: Any = None) -> None:
@@ -68,8 +70,14 @@ class Provider:
                 provider.asked += 1
                 self.send_response(provider.status)
                 self.end_headers()
-                text = json.dumps({"keys": provider.published}) + provider.padding
-                self.wfile.write(text.encode())
+                text = provider.start + json.dumps({"keys": provider.published}) + provider.padding
+                if not provider.pause_seconds:
+                    self.wfile.write(text.encode())
+                    return
+                with suppress(OSError):  # who asked has gone
+                    for byte in text.encode():
+                        self.wfile.write(bytes([byte]))
+                        sleep(provider.pause_seconds)
 
             def log_message(self, *_: object) -> None:
                 pass

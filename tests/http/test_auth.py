@@ -227,6 +227,19 @@ def test_a_missing_scope_is_named() -> None:
     assert refused.value.detail == "This needs a key with the scope ledger; yours has play, read."
 
 
+@pytest.mark.parametrize(
+    ("actor", "key"),
+    [
+        ("key/till/0123456789", "0123456789"),
+        ("key/the/till/0123456789", "0123456789"),
+        ("jwt/ada", "jwt/ada"),
+        ("jwt/https://id.example/ada", "jwt/https://id.example/ada"),
+    ],
+)
+def test_a_key_is_named_by_its_prefix_and_a_token_by_its_subject(actor: str, key: str) -> None:
+    assert Caller("north", actor, frozenset()).key == key
+
+
 def test_keys_are_listed_by_house_without_their_secrets(owner: Owner) -> None:
     first = keys.create(owner, "north", "till", ["play"])
     keys.create(owner, "south", "till", ["play"])
@@ -314,6 +327,21 @@ async def test_a_database_that_can_only_be_read_still_lets_in(
 
     async with AsyncConnectionPool(database.app_url, min_size=1) as pool:
         assert (await Keys(pool).authenticate(bearer(token))).house == "north"
+
+
+async def test_a_use_that_cannot_be_noted_is_no_reason_to_refuse(
+    owner: Owner, database: Database
+) -> None:
+    """A dump, a migration or a slow disk holds the table of uses for longer than we wait."""
+    token = keys.create(owner, "north", "till", ["play"])
+    owner.execute(f"ALTER DATABASE {owner.info.dbname} SET lock_timeout = '50ms'".encode())
+
+    async with AsyncConnectionPool(database.app_url, min_size=1) as pool:
+        with owner.transaction():
+            owner.execute("LOCK TABLE api_key_use IN EXCLUSIVE MODE")
+            assert (await Keys(pool).authenticate(bearer(token))).house == "north"
+        async with pool.connection() as connection:
+            await connection.execute("SELECT")
 
 
 @pytest.mark.parametrize(

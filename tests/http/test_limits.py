@@ -10,6 +10,7 @@ from shared.http.auth import Caller
 from shared.http.limits import Bucket, Limit, Limits, Shared, TooManyRequests
 from shared.http.quotas import Quota
 from shared.telemetry import REGISTRY
+from tests.api.croupier import PATIENCE_SECONDS
 from tests.http.test_auth import Clock
 
 HOUR = Quota(160, 3600)
@@ -53,8 +54,11 @@ def test_without_a_quota_there_is_no_limit() -> None:
     assert Limits().of(caller()) is None
 
 
-async def test_processes_share_a_quota_and_grant_neither_more_nor_less(redis: "Redis") -> None:
-    """Each is as a process: they have nothing but Redis in common."""
+async def test_processes_share_a_quota_and_grant_neither_more_nor_less(
+    redis: "Redis", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is as a process: they have nothing but Redis in common, for which they wait here."""
+    monkeypatch.setattr("shared.http.limits._PATIENCE_SECONDS", PATIENCE_SECONDS)
     processes = [Limits(Shared(redis), by_key=HOUR) for _ in range(4)]
 
     at_once = await asyncio.gather(*(granted(of(each), 100) for each in processes))
@@ -128,6 +132,13 @@ async def test_a_house_has_a_limit_over_its_keys_and_no_other_house_feels_it(
     assert await granted(of(limits, caller("a", "south")), 25) == 20
     with pytest.raises(TooManyRequests, match="The house may ask 30 times in 60 s"):
         await of(limits, caller("c")).take()
+
+
+async def test_what_the_house_refuses_is_not_taken_from_the_key(clock: Clock) -> None:
+    limit = of(Limits(Shared(None, clock), by_key=Quota(5, 60), by_house=Quota(2, 60)))
+
+    assert await granted(limit, 20) == 2
+    assert dict(limit.headers())[b"ratelimit"].startswith(b'"key";r=3;')
 
 
 async def test_a_key_may_have_a_quota_of_its_own(clock: Clock) -> None:

@@ -94,6 +94,29 @@ def test_an_ipv6_client_is_its_network(clock: Clock) -> None:
     strangers.admit("2001:db8:0:2::1")
 
 
+def test_an_ipv4_client_of_an_ipv6_listener_is_itself(clock: Clock) -> None:
+    """The addresses of all of them are in one /64."""
+    strangers = Strangers(QUOTA, clock)
+    for _ in range(3):
+        strangers.failed("::ffff:192.0.2.1")
+
+    for same in ("::ffff:192.0.2.1", "192.0.2.1"):
+        with pytest.raises(TooManyFailures):
+            strangers.admit(same)
+    strangers.admit("::ffff:192.0.2.2")
+
+
+def test_what_is_no_address_is_remembered_by_its_beginning(clock: Clock) -> None:
+    """A proxy says what it likes, at any length."""
+    strangers = Strangers(QUOTA, clock)
+    for number in range(3):
+        strangers.failed("x" * 10_000 + str(number))
+
+    with pytest.raises(TooManyFailures):
+        strangers.admit("x" * 64)
+    strangers.admit("y" * 64)
+
+
 def test_ten_thousand_addresses_are_remembered_and_no_more(clock: Clock) -> None:
     strangers = Strangers(QUOTA, clock)
     for number in range(10_003):

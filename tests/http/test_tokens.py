@@ -17,11 +17,11 @@ from psycopg_pool import AsyncConnectionPool
 
 from shared.eventstore.migrate import open_house
 from shared.eventstore.rejections import Unreachable
-from shared.http.auth import Caller, Forbidden, Keys, Unauthenticated
+from shared.http.auth import Caller, Forbidden, Keys, Unauthenticated, UnknownHouse
 from shared.http.jwks import COOLDOWN_SECONDS, Jwks
 from shared.http.quotas import Quota
 from shared.http.strangers import Strangers, TooManyFailures
-from shared.http.tokens import Claims, Tokens, UnknownHouse
+from shared.http.tokens import Claims, Tokens
 from tests.conftest import Database
 from tests.http.provider import AUDIENCE, ISSUER, WEAK_RSA, Provider
 from tests.http.test_auth import Clock, bearer
@@ -249,10 +249,13 @@ async def test_a_withdrawn_key_opens_nothing_not_even_what_is_remembered(
         await service.authenticate(old)
 
 
-@pytest.mark.parametrize("trouble", ["gone", "failing", "nonsense", "empty", "endless"])
+@pytest.mark.parametrize(
+    "trouble", ["gone", "failing", "nonsense", "nested", "empty", "endless", "trickling"]
+)
 async def test_known_keys_go_on_to_work_while_the_provider_is_in_trouble(
-    trouble: str, database: Database, clock: Clock
+    trouble: str, database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("shared.http.jwks._TIMEOUT_SECONDS", 1.0)
     provider = Provider()
     provider.add("k1")
     with ExitStack() as answering:
@@ -267,6 +270,10 @@ async def test_known_keys_go_on_to_work_while_the_provider_is_in_trouble(
                     provider.status = 500
                 case "empty":
                     provider.published = []
+                case "nested":
+                    provider.start = '{"keys": [{"kid":' + "[" * 100_000
+                case "trickling":
+                    provider.pause_seconds = 0.01
                 case _:
                     provider.padding = "}" if trouble == "nonsense" else " " * 2**20
             for number in range(3):
