@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from services.audit.application import derived
@@ -10,7 +11,9 @@ from services.audit.application.database import check_now
 from services.audit.application.derived import Kept, Row, Rows
 from services.audit.domain.faults import Fault
 from services.cli import app
-from tests.audit.played import HOUSE, Owner, a_copy, unstopped
+from shared.eventstore import archive
+from tests.audit.log import rehashed
+from tests.audit.played import HOUSE, Owner, a_copy, unstopped, write
 from tests.conftest import Cluster, Database
 
 
@@ -49,6 +52,19 @@ def test_rows_whose_events_are_gone_are_read_in_pages(
 
     assert max(read) <= 50
     assert {"posting", "command_outcome"} <= {fault.field for fault in found}
+
+
+def test_the_log_of_another_house(owner: Owner) -> None:
+    """Put in the place of this one, with all hashes made to fit."""
+    ours, theirs = f"/houses/{HOUSE}".encode(), b"/houses/other"
+    records = list(archive.present(owner, HOUSE, 0))
+    changed = [replace(r, envelope=r.envelope.replace(ours, theirs)) for r in records]
+    with owner.transaction(force_rollback=True):
+        write(owner, rehashed(changed))
+        found = check_now(owner, HOUSE).faults
+
+    of_others = {fault.position for fault in found if fault.field == "source"}
+    assert of_others == {record.position for record in records if b'.0","pos' in record.envelope}
 
 
 def test_croupier_check_says_what_differs(cluster: Cluster, template: Database) -> None:

@@ -226,6 +226,18 @@ def test_an_export_that_was_touched_is_found_out(taken: Desk, tmp_path: Path) ->
     assert f"{data} has the SHA-256" in said
 
 
+def test_an_export_that_says_it_is_of_another_house(taken: Desk, tmp_path: Path) -> None:
+    for file in taken.exports.glob("grand-*"):
+        text = file.read_bytes()
+        if file.suffix == ".json":
+            text = text.replace(b'"house": "grand"', b'"house": "other"')
+        (tmp_path / file.name).write_bytes(text)
+
+    said = taken.operate("verify", str(tmp_path), ends=1)
+
+    assert "other: At position 1: The command is of another house, or of none." in said
+
+
 def test_all_of_it_can_be_put_back(cluster: Cluster, tmp_path: Path) -> None:
     with a_desk(cluster, tmp_path) as desk:
         before = Before(desk)

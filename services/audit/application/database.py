@@ -49,7 +49,7 @@ def check_now(
     opened, end = owner.execute(_END, {"house": house}).fetchone() or (False, 0)
     if not opened:
         raise CannotRead(f"The house {house} is not open.")
-    verifier, derived, found = Verifier(), Derived(owner, house), Faults()
+    verifier, derived, found = Verifier(house), Derived(owner, house), Faults()
     for _, command in groupby(_records(owner, house, archived), lambda row: row.command_id):
         events = list(command)
         for event in events:

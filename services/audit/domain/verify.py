@@ -40,19 +40,22 @@ class Report(Struct, frozen=True):
         return self.fault_count == 0
 
 
-def verify(lines: Iterable[Line | Unreadable]) -> Report:
-    """Checks a log from its first event on."""
-    verifier = Verifier()
+def verify(lines: Iterable[Line | Unreadable], house: str = "") -> Report:
+    """Checks a log from its first event on; `house` as for `Verifier`."""
+    verifier = Verifier(house)
     for line in lines:
         verifier.read(line)
     return verifier.report()
 
 
 class Verifier:
-    """Reads a log from its first event on, in order, and collects what is wrong with it."""
+    """Reads a log from its first event on, in order, and collects what is wrong with it.
 
-    def __init__(self) -> None:
-        self._spine, self._whole, self._court = Spine(), Whole(), Court()
+    `house` is whose log it has to be, when that is known.
+    """
+
+    def __init__(self, house: str = "") -> None:
+        self._spine, self._whole, self._court = Spine(), Whole(), Court(house=house)
         self._found = Faults()
         self._command: list[Line] = []
         self._events = 0
