@@ -6,10 +6,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Final, LiteralString
 
-from msgspec.structs import replace
-
 from services.audit.application.derived import Derived
-from services.audit.domain.faults import Faults
 from services.audit.domain.verify import Report, Verifier
 from shared.eventstore import archive
 from shared.eventstore.exports import CannotRead
@@ -49,20 +46,17 @@ def check_now(
     opened, end = owner.execute(_END, {"house": house}).fetchone() or (False, 0)
     if not opened:
         raise CannotRead(f"The house {house} is not open.")
-    verifier, derived, found = Verifier(house), Derived(owner, house), Faults()
+    verifier, derived = Verifier(house), Derived(owner, house)
     for _, command in groupby(_records(owner, house, archived), lambda row: row.command_id):
         events = list(command)
         for event in events:
             verifier.read(event)
-        found.add(derived.read(events))
+        verifier.found.add(derived.read(events))
         if events[-1].position // _EVENTS_A_SIGN > (events[0].position - 1) // _EVENTS_A_SIGN:
             progress(events[-1].position, end)
-    found.add(derived.close())
+    verifier.found.add(derived.close())
     progress(end, end)
-    report, log = verifier.report(), Faults()
-    log.named, log.count = list(report.faults), report.fault_count
-    found.join(log)
-    return replace(report, faults=tuple(found.named), fault_count=found.count)
+    return verifier.report()
 
 
 def _records(owner: Owner, house: str, archived: Path | None) -> Iterator[Recorded]:

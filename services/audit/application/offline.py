@@ -75,22 +75,17 @@ class _Joined:
 
     def read(self, hands: Engine, directory: Path, hashes_alone: bool) -> None:
         """All parts. Raises CannotRead."""
-        held, here = Holding(self._seals), Faults()
-        here.add(_joints(self._manifest))
-        self.found.join(here)
+        held = Holding(self._seals)
+        self.found.add(_joints(self._manifest))
         pieces = to_hash(directory, self._manifest, (seal.size for seal in self._seals))
         for part in hands.each(hashed, pieces):
-            here = Faults()
-            here.add(self.whole.join(part.versions, () if hashes_alone else part.moved))
             self.found.join(part.found)
-            self.found.join(here)
+            self.found.add(self.whole.join(part.versions, () if hashes_alone else part.moved))
             for span in part.spans:
                 held.join(span)
             self.events += part.events
             self.registered += part.registered
-        here = Faults()
-        here.add(Fault(at, what, "seal", field="root") for at, what in held.end())
-        self.found.join(here)
+        self.found.add(Fault(at, what, "seal", field="root") for at, what in held.end())
 
 
 def _report(manifest: Manifest, joined: _Joined, shards: Sequence[Tried]) -> Report:

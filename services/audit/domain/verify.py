@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from services.audit.domain.books import added
 from services.audit.domain.court import Court
-from services.audit.domain.faults import Fault, Faults, most_serious_first
+from services.audit.domain.faults import Fault, Faults
 from services.audit.domain.lines import Line, Unreadable
 from services.audit.domain.spine import Spine
 from services.audit.domain.stretches import Whole
@@ -56,7 +56,8 @@ class Verifier:
 
     def __init__(self, house: str = "") -> None:
         self._spine, self._whole, self._court = Spine(), Whole(), Court(house=house)
-        self._found = Faults()
+        self.found = Faults()
+        """What is wrong; others may add what they find."""
         self._command: list[Line] = []
         self._events = 0
 
@@ -64,9 +65,9 @@ class Verifier:
         """The next event of the log."""
         self._events += 1
         if isinstance(line, Unreadable):
-            self._found.add([self._spine.unreadable(line.position, line.why)])
+            self.found.add([self._spine.unreadable(line.position, line.why)])
             return
-        self._found.add(self._spine.faults(line))
+        self.found.add(self._spine.faults(line))
         if self._command and line.command_id != self._command[0].command_id:
             self._judge()
         self._command.append(line)
@@ -79,7 +80,7 @@ class Verifier:
         """
         if self._command and not cut:
             self._judge()
-        self._found.add(self._court.close())
+        self.found.add(self._court.close())
         court, vaults = self._court, self._whole.vaults
         return Report(
             position=self._spine.position,
@@ -91,13 +92,13 @@ class Verifier:
             cards=court.cards,
             postings=court.books.postings + vaults.postings,
             balances=added(court.books.balances, vaults.balances),
-            faults=tuple(most_serious_first(self._found.named)),
-            fault_count=self._found.count,
+            faults=tuple(self.found.named),
+            fault_count=self.found.count,
         )
 
     def _judge(self) -> None:
         """The command that was read, which is whole now."""
         for line in self._command:
-            self._found.add(self._whole.read(line))
-        self._found.add(self._court.read(self._command))
+            self.found.add(self._whole.read(line))
+        self.found.add(self._court.read(self._command))
         self._command = []
