@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 from services.audit.application.engines import Engine, Started, local
+from services.audit.application.once import Once
 from services.audit.application.pieces import (
     Tell,
     Tried,
@@ -77,14 +78,18 @@ class _Joined:
         """All parts. Raises CannotRead."""
         held = Holding(self._seals)
         self.found.add(_joints(self._manifest))
-        pieces = to_hash(directory, self._manifest, (seal.size for seal in self._seals))
-        for part in hands.each(hashed, pieces):
-            self.found.join(part.found)
-            self.found.add(self.whole.join(part.versions, () if hashes_alone else part.moved))
-            for span in part.spans:
-                held.join(span)
-            self.events += part.events
-            self.registered += part.registered
+        sizes = [seal.size for seal in self._seals]
+        pieces = to_hash(directory, self._manifest, sizes, hashes_alone=hashes_alone)
+        with Once(self._manifest.events) as once:
+            for part in hands.each(hashed, pieces):
+                self.found.join(part.found)
+                self.found.add(self.whole.join(part.versions, part.moved))
+                once.add(part.commands)
+                for span in part.spans:
+                    held.join(span)
+                self.events += part.events
+                self.registered += part.registered
+            self.found.add(once.faults())
         self.found.add(Fault(at, what, "seal", field="root") for at, what in held.end())
 
 

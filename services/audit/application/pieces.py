@@ -39,7 +39,10 @@ _EVENTS_A_SIGN: Final = 5_000
 
 
 class ToHash(Struct, frozen=True):
-    """A part of an export. `after` is the position before it, `sizes` those of the seals."""
+    """A part of an export. `after` is the position before it, `sizes` those of the seals.
+
+    `hashes_alone`: what it has of vaults and commands is not asked for.
+    """
 
     directory: Path
     form: Form
@@ -47,6 +50,7 @@ class ToHash(Struct, frozen=True):
     part: Part
     after: int
     sizes: tuple[int, ...] = ()
+    hashes_alone: bool = False
 
 
 class Hashed(Struct, frozen=True):
@@ -58,6 +62,7 @@ class Hashed(Struct, frozen=True):
     moved: list[Moved]
     registered: list[Line]
     spans: list[Span]
+    commands: bytes
 
 
 class ToTry(Struct, frozen=True):
@@ -88,13 +93,16 @@ class Tried(Struct, frozen=True):
     found: Faults
 
 
-def to_hash(directory: Path, manifest: Manifest, sizes: Iterable[int] = ()) -> list[ToHash]:
+def to_hash(
+    directory: Path, manifest: Manifest, sizes: Iterable[int] = (), *, hashes_alone: bool = False
+) -> list[ToHash]:
     """The parts of an export."""
-    after, pieces, sizes = 0, list[ToHash](), tuple(sizes)
+    about, after, pieces = (directory, manifest.form, manifest.scope), 0, list[ToHash]()
+    rest = tuple(sizes), hashes_alone
     for part in manifest.parts:
         # Where positions are left out, only the part before says what comes next.
         before = after if manifest.scope.gaps else part.first_position - 1
-        pieces.append(ToHash(directory, manifest.form, manifest.scope, part, before, sizes))
+        pieces.append(ToHash(*about, part, before, *rest))
         after = part.last_position
     return pieces
 
@@ -133,7 +141,7 @@ def _only(part: Part, place: str) -> Part:
 def hashed(piece: ToHash, tell: Tell) -> Hashed:
     """Judges a part of an export. Raises CannotRead without what reads its form."""
     spine = Spine(piece.after, bytes.fromhex(piece.part.chain_before), gaps=piece.scope.gaps)
-    stretch = Stretch(spine, piece.scope.complete)
+    stretch = Stretch(spine, piece.scope.complete, hashes_alone=piece.hashes_alone)
     spans = Spans(piece.part.first_position - 1, piece.sizes)
     signs = _Signs(tell)
     for row in rows(piece.directory, piece.form, piece.part):
@@ -147,7 +155,7 @@ def hashed(piece: ToHash, tell: Tell) -> Hashed:
     signs.end()
     stretch.found.add(_as_listed(piece, spine, stretch.events))
     kept = stretch.versions, stretch.moved, stretch.registered
-    return Hashed(stretch.events, stretch.found, *kept, spans.found)
+    return Hashed(stretch.events, stretch.found, *kept, spans.found, bytes(stretch.commands))
 
 
 def _as_listed(piece: ToHash, spine: Spine, events: int) -> Iterator[Fault]:

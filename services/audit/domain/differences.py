@@ -44,6 +44,7 @@ def differences(
 
     Says no more after the first event that is another one altogether.
     """
+    command_id = head.command_id
     for number, (line, leg) in enumerate(zip_longest(lines, legs)):
         if line is None:
             yield _missing(lines[-1], leg, round)
@@ -59,8 +60,8 @@ def differences(
         stream, event, postings = leg
         name, version = NAMES[type(event)]
         row = line.stream, line.type, line.schema_version, line.command_id
-        if line.envelope == sealed(head, number, stream, event, postings):
-            if row != (stream, name, version, head.command_id):
+        if line.envelope == sealed(head, f"{command_id}.{number}", stream, event, postings):
+            if row != (stream, name, version, command_id):
                 yield from misfiled(line, envelope_of(line), round)
             continue
         if envelope_of(line).type != name:

@@ -144,16 +144,14 @@ def revealed_in(lines: Sequence[Line]) -> tuple[Line, e.SeedRevealed] | None:
     return None
 
 
-def sealed(
-    head: Head, number: int, stream: str, event: Struct, postings: tuple[Posting, ...]
-) -> bytes:
-    """The envelope that an event of a command has to have, byte for byte."""
+def sealed(head: Head, id: str, stream: str, event: Struct, postings: tuple[Posting, ...]) -> bytes:
+    """The envelope that an event of a command has to have, byte for byte; `id` is the event's."""
     name, version = NAMES[type(event)]
     envelope = Envelope(
         actor=head.actor,
-        command=UNSET if number else head.command,
+        command=head.command if id.endswith(".0") else UNSET,
         data=Raw(canonical(event)),
-        id=f"{head.command_id}.{number}",
+        id=id,
         postings=postings,
         schemaversion=version,
         source=head.source,

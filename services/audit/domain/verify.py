@@ -51,7 +51,8 @@ def verify(lines: Iterable[Line | Unreadable], house: str = "") -> Report:
 class Verifier:
     """Reads a log from its first event on, in order, and collects what is wrong with it.
 
-    `house` is whose log it has to be, when that is known.
+    `house` is whose log it has to be, when that is known. Whether a command has the id of one long
+    before is not looked at: that is found in an export (`Once`), and in the database.
     """
 
     def __init__(self, house: str = "") -> None:
