@@ -67,15 +67,10 @@ class Head(Struct, frozen=True, gc=False):
 Told: TypeAlias = c.AnyCommand | c.Open | Grant
 
 
-class _Revealed(Struct, frozen=True):
-    data: e.SeedRevealed
-
-
 _head: Final = msgspec.json.Decoder(Head)
 _told: Final = msgspec.json.Decoder[Any](Told)
 _proposed: Final = msgspec.json.Decoder(Proposal)
 _envelope: Final = msgspec.json.Decoder(Envelope)
-_revealed: Final = msgspec.json.Decoder(_Revealed)
 CODEC: Final = Codec.of(Codec(e.REGISTRY), Codec(ledger.REGISTRY))
 """Opens every event that there is."""
 
@@ -124,23 +119,34 @@ def is_readable(line: Line) -> bool:
 
 def event_of(line: Line) -> Any:
     """The event of a line, in its current class. Raises ValueError."""
-    said = envelope_of(line)
     try:
-        return CODEC.open(
-            Fact(
-                *(line.position, line.stream, line.version),
-                *(said.type, said.schemaversion, line.envelope),
-            )
-        )
+        return CODEC.open(_fact(line))
     except UnknownEvent as error:
         raise ValueError(str(error)) from None
+
+
+def data_of(line: Line) -> dict[str, Any]:
+    """All that the data of a line says, as `Codec.data` gives it. Raises ValueError."""
+    try:
+        return CODEC.data(_fact(line))
+    except UnknownEvent as error:
+        raise ValueError(str(error)) from None
+
+
+def _fact(line: Line) -> Fact:
+    """A line by what its envelope says, whatever its row says."""
+    said = envelope_of(line)
+    return Fact(
+        *(line.position, line.stream, line.version),
+        *(said.type, said.schemaversion, line.envelope),
+    )
 
 
 def revealed_in(lines: Sequence[Line]) -> tuple[Line, e.SeedRevealed] | None:
     """The end of a round among the events of a command, with its line. Raises ValueError."""
     for line in lines:
         if line.envelope.endswith(_REVEALS):
-            return line, _revealed.decode(line.envelope).data
+            return line, event_of(line)
     return None
 
 
