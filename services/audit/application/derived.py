@@ -17,6 +17,7 @@ from services.blackjack.application.reading import TABLES
 from services.blackjack.application.rulesets import RULESETS
 from services.blackjack.application.tables import waits_after
 from shared.eventstore.cause import Cause
+from shared.eventstore.chain import GENESIS
 from shared.eventstore.partitions import Owner
 from shared.eventstore.store import Recorded
 from shared.kernel.chips import floor
@@ -124,7 +125,7 @@ class Derived:
         self._states: dict[str, Any] = {}
         self._last: dict[str, int] = {}
         """The position of the last event of each stream, and of each account."""
-        self._end: tuple[int, bytes] = (0, bytes(32))
+        self._end: tuple[int, bytes] = (0, GENESIS)
 
     def read(self, command: Sequence[Recorded]) -> Iterator[Fault]:
         """The events of the next command."""

@@ -24,6 +24,7 @@ from services.audit.domain.faults import Fault, Faults
 from services.audit.domain.lines import Line
 from services.audit.domain.stretches import Whole
 from services.audit.domain.verify import Report
+from shared.eventstore.chain import GENESIS
 from shared.eventstore.exports import CannotRead, Manifest, read_manifest
 from shared.seals.holding import Holding
 from shared.seals.notes import Checkpoint
@@ -100,7 +101,7 @@ def _report(manifest: Manifest, joined: _Joined, shards: Sequence[Tried]) -> Rep
     last = manifest.parts[-1] if manifest.parts else None
     return Report(
         position=last.last_position if last else 0,
-        chain=last.chain if last else bytes(32).hex(),
+        chain=last.chain if last else GENESIS.hex(),
         events=joined.events,
         commands=sum(shard.commands for shard in shards),
         streams=joined.whole.streams,
@@ -130,7 +131,7 @@ def _joints(manifest: Manifest) -> Iterator[Fault]:
     scope = manifest.scope
     if not scope.gaps and scope.first_position == 1 and manifest.parts:
         first = manifest.parts[0]
-        if (first.first_position, first.chain_before) != (1, bytes(32).hex()):
+        if (first.first_position, first.chain_before) != (1, GENESIS.hex()):
             yield Fault(1, "The export does not begin with the log.", "export", field="parts")
     for one, two in pairwise(manifest.parts):
         follows = two.first_position == one.last_position + 1 or scope.gaps

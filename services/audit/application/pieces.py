@@ -5,6 +5,7 @@ next part. `tried` decides the commands of some streams again, from the files th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Final
 
@@ -201,17 +202,10 @@ def _tried(shard: int, court: Court, found: Faults) -> Tried:
 
 def _commands(piece: ToTry) -> Iterator[list[Row]]:
     """The rows of the files, a command at a time. Of what cannot be read, its hashes tell."""
-    command: list[Row] = []
-    for part in piece.parts:
-        for row in rows(piece.directory, piece.form, part):
-            if isinstance(row, Unread):
-                continue
-            if command and row.command_id != command[0].command_id:
-                yield command
-                command = []
-            command.append(row)
-    if command:
-        yield command
+    every = chain.from_iterable(rows(piece.directory, piece.form, part) for part in piece.parts)
+    read = (row for row in every if isinstance(row, Row))
+    for _, command in groupby(read, key=lambda row: row.command_id):
+        yield list(command)
 
 
 def rows(directory: Path, form: Form, part: Part) -> Rows:
