@@ -67,7 +67,8 @@ class Hashed(Struct, frozen=True):
 
 
 class ToTry(Struct, frozen=True):
-    """The streams in some of so many shards, and the files that have them, part by part.
+    """The streams in some of so many shards, and the files that have them, part by part; of one
+    shard alone where the files have no other.
 
     `registered` are the lines of all games of the house.
     """
@@ -118,7 +119,8 @@ def to_try(
     about = directory, manifest.form, manifest.scope, manifest.house
     games = tuple(registered)
     if manifest.form == "parquet":
-        return [ToTry(*about, parts, games) for parts in _filed_together(manifest)]
+        filed = enumerate(_filed_together(manifest))
+        return [ToTry(*about, parts, games, (number,)) for number, parts in filed]
     shards = [tuple(range(SHARDS)[n::width]) for n in range(min(width, SHARDS))]
     return [ToTry(*about, manifest.parts, games, some, SHARDS) for some in shards]
 
@@ -182,7 +184,7 @@ def tried(piece: ToTry, tell: Tell) -> list[Tried]:
     courts = {shard: (Court(*about), Faults()) for shard in piece.shards}
     signs = _Signs(tell)
     for command in _commands(piece):
-        of = shard_of(command[0].stream, piece.of) if piece.of > 1 else 0
+        of = shard_of(command[0].stream, piece.of) if piece.of > 1 else piece.shards[0]
         if of in courts:
             court, found = courts[of]
             found.add(court.read(command))
