@@ -207,7 +207,7 @@ class Audit:
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._verifier = Verifier()
+        self._verifier = Verifier()  # whose log it is, only the key says
         self.trial_balance = api.get("/v1/ledger/trial-balance", TrialBalance)
 
     def read(self) -> Iterator[int]:

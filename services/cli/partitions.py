@@ -134,7 +134,7 @@ def _verified(house: str, found: Iterable[tuple[Path, Manifest]], owner: Owner |
     """Reads the exports of a house in order, then what the database has after them, and says what
     is wrong with them."""
     files = [(file, manifest) for file, manifest in found if manifest.house == house]
-    whole, verifier, faults = files[0][1].first_position == 1, Verifier(), list[str]()
+    whole, verifier, faults = files[0][1].first_position == 1, Verifier(house), list[str]()
     position, chain = files[0][1].first_position - 1, files[0][1].chain_before
     for file, manifest in files:
         if (position + 1, chain) != (manifest.first_position, manifest.chain_before):

@@ -103,9 +103,28 @@ class Codec:
         if decoder is not None:
             opened = decoder.decode(recorded.envelope)
             return opened.data, milliseconds(opened.time)
-        envelope = _envelope.decode(recorded.envelope)
-        time = datetime.fromisoformat(envelope.time)
-        return self._upcast(recorded, envelope), milliseconds(time)
+        data = self.data(recorded)
+        _, cls = self.registry[recorded.type]
+        time = datetime.fromisoformat(_envelope.decode(recorded.envelope).time)
+        return msgspec.convert(data, cls), milliseconds(time)
+
+    def data(self, recorded: Fact) -> dict[str, Any]:
+        """All that the data of a record says, in the words of the current version.
+
+        What its class does not know is there too, what an upcaster leaves to a default is not.
+        Raises UnknownEvent.
+        """
+        data: dict[str, Any] = msgspec.json.decode(_envelope.decode(recorded.envelope).data)
+        name, version = recorded.type, recorded.schema_version
+        current, _ = self.registry.get(name, (0, Struct))
+        if not 1 <= version <= current:
+            raise UnknownEvent(
+                f"{name} version {version} at position {recorded.position} is unknown here; "
+                f"the newest known version is {current}."
+            )
+        for old in range(version, current):
+            data = self.upcasters[name, old](data)
+        return data
 
     def envelope(self, recorded: Fact) -> Envelope:
         """Everything the envelope of a record says, its data and command as raw JSON."""
@@ -116,19 +135,6 @@ class Codec:
             return self._names[type(event)]
         except KeyError:
             raise UnknownEvent(f"{type(event).__name__} has no wire name.") from None
-
-    def _upcast(self, recorded: Fact, envelope: Envelope) -> Any:
-        name, version = recorded.type, recorded.schema_version
-        current, cls = self.registry.get(name, (0, Struct))
-        if version >= current:
-            raise UnknownEvent(
-                f"{name} version {version} at position {recorded.position} is unknown here; "
-                f"the newest known version is {current}."
-            )
-        data = msgspec.json.decode(envelope.data)
-        for old in range(version, current):
-            data = self.upcasters[name, old](data)
-        return msgspec.convert(data, cls)
 
 
 def _decoder(cls: type[Struct]) -> "msgspec.json.Decoder[Any]":

@@ -1,15 +1,25 @@
 """A log that was really played: by the service, in Postgres, at every game and one of the house's
 own, with clocks, computer players, and people who go from table to table."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from signal import SIGTERM
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import httpx
+import psycopg
+from msgspec import structs
+from psycopg import sql
 
+from shared.eventstore.store import Recorded
 from shared.local.process import until
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
 from tests.api.test_own_rulesets import OWN_RULESET
-from tests.conftest import Database
+from tests.conftest import Cluster, Database
 
+Owner = psycopg.Connection[Any]
 HOUSE = "grand"
 ROUNDS = 24
 """At one table, which has a snapshot after them."""
@@ -48,3 +58,30 @@ def played(database: Database) -> None:
         head = house.head()
         assert until(lambda: house.get("/v1/tables")["position"] >= head)
         croupier.end(SIGTERM)
+
+
+def unstopped(database: Database) -> Owner:
+    owner = psycopg.connect(database.owner_url, autocommit=True)
+    owner.execute("SET session_replication_role = replica")
+    owner.execute("SET timezone = 'UTC'")
+    return owner
+
+
+@contextmanager
+def a_copy(cluster: Cluster, template: Database) -> Iterator[tuple[Database, Path]]:
+    database = cluster.copy(template)
+    with TemporaryDirectory() as home:
+        yield database, Path(home) / "export"
+    cluster.drop(database)
+
+
+def write(owner: Owner, records: list[Recorded]) -> None:
+    """The log of the house, as somebody wants it to be."""
+    owner.execute("DELETE FROM event_log WHERE house = %s", (HOUSE,))
+    names = Recorded.__struct_fields__
+    query = sql.SQL("INSERT INTO event_log (house, {}) VALUES (%s, {})").format(
+        sql.SQL(", ").join(map(sql.Identifier, names)),
+        sql.SQL(", ").join([sql.Placeholder()] * len(names)),
+    )
+    with owner.cursor() as cursor:
+        cursor.executemany(query, [(HOUSE, *structs.astuple(record)) for record in records])

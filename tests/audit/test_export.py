@@ -2,16 +2,19 @@
 
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from signal import SIGKILL
+from threading import Thread
 
 import duckdb
 import polars
 import pytest
 from typer.testing import CliRunner, Result
 
+from services.audit.application import engines
 from services.audit.application.engines import local
-from services.audit.application.pieces import to_hash
+from services.audit.application.pieces import Tell, ToHash, to_hash, to_try, tried
 from services.audit.domain.faults import Fault
 from services.cli import app
 from shared.eventstore import exports
@@ -265,3 +268,38 @@ def test_a_parquet_file_that_says_something_else(tmp_path: Path) -> None:
     made_to_fit(tmp_path)
 
     assert any("has other columns" in fault.what for fault in judged(tmp_path).faults)
+
+
+def dies_while_it_tells(piece: ToHash, tell: Tell) -> int:
+    """With all that it has to hold for that in its hands."""
+    with getattr(engines._ear, "_wlock", nullcontext()):
+        os.kill(os.getpid(), SIGKILL)
+    return 0
+
+
+def test_nobody_waits_for_a_process_that_was_killed_while_it_told(tmp_path: Path) -> None:
+    pieces, ended = to_hash(tmp_path, take(RECORDS, tmp_path)), list[str]()
+
+    def judge() -> None:
+        with local(2)(lambda events: None) as engine:
+            try:
+                list(engine.each(dies_while_it_tells, pieces))
+            except CannotRead as error:
+                ended.append(str(error))
+
+    judging = Thread(target=judge, daemon=True)
+    judging.start()
+    judging.join(60)
+
+    assert not judging.is_alive()
+    assert len(ended) == 1
+
+
+def test_every_directory_of_parquet_is_a_shard_of_its_own(tmp_path: Path) -> None:
+    manifest = take(RECORDS, tmp_path, "parquet")
+    pieces = to_try(tmp_path, manifest, (), 2)
+
+    found = [each for piece in pieces for each in tried(piece, lambda events: None)]
+
+    assert [each.shard for each in found] == list(range(len(pieces)))
+    assert len(pieces) > 2

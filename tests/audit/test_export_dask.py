@@ -27,7 +27,7 @@ from shared.eventstore.store import Recorded
 from shared.seals.merkle import Tree
 from shared.seals.notes import Checkpoint, public_of, sign
 from tests.audit.exported import take
-from tests.audit.log import Log, a_log, columns, data, facts, find, rehashed
+from tests.audit.log import Log, a_log, columns, data, facts, find, rehashed, renumbered
 
 OWN = Proposal(**structs.asdict(replace(A2G, name="own")))
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -100,6 +100,7 @@ TAMPERED: dict[str, Callable[[list[Recorded]], list[Recorded]]] = {
     "a hash": lambda records: columns(records, MIDDLE, leaf=bytes(32)),
     "an event lost": lambda records: [*records[: MIDDLE - 1], *records[MIDDLE:]],
     "every hash": lambda records: [replace(record, chain=bytes(32)) for record in records],
+    "a command twice": lambda records: renumbered([*records, records[1]]),
     "the tail": lambda records: records[:-1],
 }
 

@@ -2,19 +2,15 @@
 log, and in everything that is kept beside it."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import msgspec
-import psycopg
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from msgspec import structs
 from msgspec.structs import replace
 from psycopg import errors, sql
 from typer.testing import CliRunner
@@ -26,7 +22,7 @@ from services.cli.refused import Refused
 from shared.eventstore import archive
 from shared.eventstore.store import Recorded
 from tests.audit.log import data, facts, renumbered
-from tests.audit.played import HOUSE, played
+from tests.audit.played import HOUSE, Owner, a_copy, unstopped, write
 from tests.conftest import Cluster, Database
 
 FOLLOWS = (
@@ -69,32 +65,6 @@ FOLLOWS_NOT = {
     "seal_key": "a copy of what is kept outside",
     "seal_tile": "the worker holds it against the seal outside before it makes the next",
 }
-
-Owner = psycopg.Connection[Any]
-
-
-@pytest.fixture(scope="module")
-def template(cluster: Cluster) -> Iterator[Database]:
-    database = cluster.create()
-    played(database)
-    yield database
-    cluster.drop(database)
-
-
-@pytest.fixture(scope="module")
-def owner(template: Database, cluster: Cluster) -> Iterator[Owner]:
-    """Somebody whom no trigger stops; whatever is done is undone."""
-    database = cluster.copy(template)
-    with unstopped(database) as owner:
-        yield owner
-    cluster.drop(database)
-
-
-def unstopped(database: Database) -> Owner:
-    owner = psycopg.connect(database.owner_url, autocommit=True)
-    owner.execute("SET session_replication_role = replica")
-    owner.execute("SET timezone = 'UTC'")
-    return owner
 
 
 def test_what_was_played_holds(owner: Owner) -> None:
@@ -214,14 +184,6 @@ def verify(directory: Path, *options: str) -> list[Fault]:
     return msgspec.convert(json.loads(judged.stdout)["faults"], list[Fault])
 
 
-@contextmanager
-def a_copy(cluster: Cluster, template: Database) -> Iterator[tuple[Database, Path]]:
-    database = cluster.copy(template)
-    with TemporaryDirectory() as home:
-        yield database, Path(home) / "export"
-    cluster.drop(database)
-
-
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_what_was_played_is_taken_out_and_holds(
     form: str, cluster: Cluster, template: Database
@@ -329,18 +291,6 @@ def test_whatever_is_done_to_rows(
     assert found & around, (at, found)
 
 
-def write(owner: Owner, records: list[Recorded]) -> None:
-    """The log of the house, as somebody wants it to be."""
-    owner.execute("DELETE FROM event_log WHERE house = %s", (HOUSE,))
-    names = Recorded.__struct_fields__
-    query = sql.SQL("INSERT INTO event_log (house, {}) VALUES (%s, {})").format(
-        sql.SQL(", ").join(map(sql.Identifier, names)),
-        sql.SQL(", ").join([sql.Placeholder()] * len(names)),
-    )
-    with owner.cursor() as cursor:
-        cursor.executemany(query, [(HOUSE, *structs.astuple(record)) for record in records])
-
-
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_a_tail_that_is_cut_is_found_by_the_seal(
     form: str, cluster: Cluster, template: Database
@@ -372,18 +322,3 @@ def kept_by_somebody(owner: Owner, home: Path) -> tuple[str, ...]:
     (home / "seal").write_text(note)
     (home / "key").write_text(key)
     return "--seal", str(home / "seal"), "--public-key", str(home / "key")
-
-
-def test_croupier_check_says_what_differs(cluster: Cluster, template: Database) -> None:
-    with a_copy(cluster, template) as (database, _):
-        environment = {"DATABASE_URL": database.app_url, "CROUPIER_HOUSE": HOUSE}
-        holds = CliRunner().invoke(app, ["check"], env=environment)
-        with unstopped(database) as owner:
-            owner.execute("UPDATE account SET balance = balance + 4 WHERE account = 'issuance'")
-        differs = CliRunner().invoke(app, ["check"], env=environment)
-        nobody = CliRunner().invoke(app, ["check", "--house", "nobody"], env=environment)
-
-    assert (holds.exit_code, differs.exit_code, nobody.exit_code) == (0, 1, 2)
-    assert holds.stdout.endswith("All of it holds.\n")
-    assert "The account of issuance has the balance -" in differs.stdout
-    assert "The house nobody is not open." in nobody.output

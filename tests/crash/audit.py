@@ -18,7 +18,7 @@ def verified(house: House) -> Report:
     the database whatever is kept beside it."""
     lines = house.ask("GET", "/v1/events.jsonl").content.splitlines()
     decoder = msgspec.json.Decoder(FeedLine)
-    report = verify(from_feed(decoder.decode(line)) for line in lines)
+    report = verify((from_feed(decoder.decode(line)) for line in lines), house.name)
     assert report.faults == ()
     assert report.position == house.head()
     with psycopg.connect(house.croupier.database.app_url, autocommit=True) as reader:

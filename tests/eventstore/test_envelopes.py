@@ -119,6 +119,8 @@ def test_what_this_program_cannot_know() -> None:
 
     with pytest.raises(UnknownEvent, match=r"version 4 at position 1 .* newest known version is 3"):
         CODEC.open(recorded(msgspec.structs.replace(event, schema_version=4)))
+    with pytest.raises(UnknownEvent, match="version 0 at position 1 is unknown here"):
+        CODEC.open(recorded(msgspec.structs.replace(event, schema_version=0)))
     with pytest.raises(UnknownEvent, match="never_heard version 3"):
         CODEC.open(recorded(msgspec.structs.replace(event, type="never_heard")))
     with pytest.raises(UnknownEvent, match="Other has no wire name"):

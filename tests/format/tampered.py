@@ -95,6 +95,9 @@ def _orders(log: Records) -> Iterator[Variant]:
     del envelope["command"]
     silent = rehashed(columns(log, 1, envelope=canonical(envelope)))
     yield Variant("silent", "Nobody knows which command caused an event.", 1, 1, silent)
+    end = len(log) + 1
+    again = renumbered([*log, replace(log[0], position=end)])
+    yield Variant("again", "A grant was recorded twice, by one command.", 1, end, again)
 
 
 def _seals(log: Records) -> Iterator[Variant]:

@@ -170,6 +170,25 @@ def test_a_house_is_checked_from_the_archive_and_what_is_left(taken: Desk) -> No
     assert "All of it holds." in checked.stdout
 
 
+def test_a_house_is_not_checked_without_all_of_its_archive(taken: Desk, tmp_path: Path) -> None:
+    def check(archived: Path) -> str:
+        words = "check", "--house", taken.house.name, "--archived", str(archived)
+        checked = cli(taken.croupier.database, *words)
+        assert checked.returncode == 2, checked.stdout
+        return checked.stderr
+
+    assert "begins at 1." in check(tmp_path / "nowhere")
+    for file in taken.exports.glob("grand-*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    first, second = sorted(tmp_path.glob("grand-*.json"))
+    held = second.read_bytes()
+    second.unlink()
+    assert "begins at 101." in check(tmp_path)
+    second.write_bytes(held)
+    first.unlink()
+    assert "begins at 1." in check(tmp_path)
+
+
 def test_a_feed_goes_on_where_the_archive_ends(taken: Desk, before: Before) -> None:
     page = taken.house.get("/v1/events", after=2 * EVENTS, limit=20)
 
@@ -227,6 +246,18 @@ def test_an_export_that_was_touched_is_found_out(taken: Desk, tmp_path: Path) ->
     said = taken.operate("verify", str(tmp_path), ends=1)
 
     assert f"{data} has the SHA-256" in said
+
+
+def test_an_export_that_says_it_is_of_another_house(taken: Desk, tmp_path: Path) -> None:
+    for file in taken.exports.glob("grand-*"):
+        text = file.read_bytes()
+        if file.suffix == ".json":
+            text = text.replace(b'"house": "grand"', b'"house": "other"')
+        (tmp_path / file.name).write_bytes(text)
+
+    said = taken.operate("verify", str(tmp_path), ends=1)
+
+    assert "other: At position 1: The command is of another house, or of none." in said
 
 
 def test_all_of_it_can_be_put_back(cluster: Cluster, tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from services.audit.domain.bundle import FORMAT, Before, Bundle, SealedEvent
 from services.audit.domain.lines import event_of
 from services.audit.domain.proof import prove
 from services.audit.domain.recall import recall
-from services.audit.domain.retrial import legs
 from services.blackjack.application.reading import table_stream
 from services.blackjack.domain.evolve import evolve
+from services.blackjack.domain.legs import legs
 from services.blackjack.domain.table import Table
+from services.ledger.domain.vault import moved
 from shared.eventstore.store import EventStore, Recorded
 from shared.seals.served import Seals
 
@@ -74,7 +75,7 @@ class Bundler:
         for row in rows:
             event = event_of(row)
             found.append(row)
-            if beside := len(legs(row.stream, table, [event])) - 1:
+            if beside := len(legs(row.stream, table, [event], moved)) - 1:
                 found += await self._store.read_log(house, row.position, beside)
             table = evolve(table, event)
         return found

@@ -1,15 +1,12 @@
 """A house judged where it lives: its log, by deciding every command again, and all that is kept
 beside the log, at one moment, while everybody plays on."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Final, LiteralString
 
-from msgspec.structs import replace
-
 from services.audit.application.derived import Derived
-from services.audit.domain.faults import Faults
 from services.audit.domain.verify import Report, Verifier
 from shared.eventstore import archive
 from shared.eventstore.exports import CannotRead
@@ -49,20 +46,17 @@ def check_now(
     opened, end = owner.execute(_END, {"house": house}).fetchone() or (False, 0)
     if not opened:
         raise CannotRead(f"The house {house} is not open.")
-    verifier, derived, found = Verifier(), Derived(owner, house), Faults()
+    verifier, derived = Verifier(house), Derived(owner, house)
     for _, command in groupby(_records(owner, house, archived), lambda row: row.command_id):
         events = list(command)
         for event in events:
             verifier.read(event)
-        found.add(derived.read(events))
+        verifier.found.add(derived.read(events))
         if events[-1].position // _EVENTS_A_SIGN > (events[0].position - 1) // _EVENTS_A_SIGN:
             progress(events[-1].position, end)
-    found.add(derived.close())
+    verifier.found.add(derived.close())
     progress(end, end)
-    report, log = verifier.report(), Faults()
-    log.named, log.count = list(report.faults), report.fault_count
-    found.join(log)
-    return replace(report, faults=tuple(found.named), fault_count=found.count)
+    return verifier.report()
 
 
 def _records(owner: Owner, house: str, archived: Path | None) -> Iterator[Recorded]:
@@ -71,15 +65,27 @@ def _records(owner: Owner, house: str, archived: Path | None) -> Iterator[Record
         "SELECT coalesce(max(last_position), 0) FROM archive WHERE house = %s", (house,)
     ).fetchone()
     gone = last[0] if last else 0
-    if gone and archived is None:
+    files = _archived(house, gone, archived) if gone else []
+    return chain(
+        chain.from_iterable(map(archive.records, files)), archive.present(owner, house, gone)
+    )
+
+
+def _archived(house: str, gone: int, directory: Path | None) -> list[Path]:
+    """The manifests of all that left the database, in order. Raises CannotRead."""
+    if directory is None:
         raise CannotRead(
             f"The log is archived up to position {gone:,}. Name the directory of those files with "
             "--archived."
         )
-    files: Iterable[Path] = ()
-    if gone and archived is not None:
-        found = archive.manifests(archived)
-        files = (file for file, of in found if of.house == house and of.last_position <= gone)
-    return chain(
-        chain.from_iterable(map(archive.records, files)), archive.present(owner, house, gone)
-    )
+    due, files = 1, list[Path]()
+    for file, of in archive.manifests(directory):
+        if of.house == house and of.first_position == due and of.last_position <= gone:
+            files.append(file)
+            due = of.last_position + 1
+    if due <= gone:
+        raise CannotRead(
+            f"The log is archived up to position {gone:,}, and {directory} has no manifest of "
+            f"{house} that begins at {due:,}."
+        )
+    return files

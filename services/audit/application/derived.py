@@ -5,7 +5,7 @@ All of them follow from the events. So the log is folded once more, in its order
 tables are read beside it in the same order: memory grows with accounts and streams alone.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, LiteralString, TypeAlias
 
 import msgspec
@@ -17,6 +17,7 @@ from services.blackjack.application.reading import TABLES
 from services.blackjack.application.rulesets import RULESETS
 from services.blackjack.application.tables import waits_after
 from shared.eventstore.cause import Cause
+from shared.eventstore.chain import GENESIS
 from shared.eventstore.partitions import Owner
 from shared.eventstore.store import Recorded
 from shared.kernel.chips import floor
@@ -24,7 +25,8 @@ from shared.kernel.decider import Decider
 from shared.kernel.moments import instant, moment
 
 Row: TypeAlias = tuple[Any, ...]
-Rows: TypeAlias = Mapping[Any, Row]
+Rows: TypeAlias = Mapping[Row, Row]
+"""By what names them."""
 
 _ROWS_A_READ: Final = 5_000
 _END: Final = 2**63 - 1
@@ -32,21 +34,25 @@ _DECIDERS: Final[dict[str, Decider[Any, Any]]] = {"table-": TABLES, "ruleset-": 
 
 
 class Kept(Struct, frozen=True):
-    """A table whose rows follow from the log. `columns` come after those that name a row."""
+    """A table whose rows follow from the log. `columns` come after the `names`, as many as make a
+    row the only one."""
 
     name: str
     kind: Kind
+    names: int
     columns: tuple[str, ...]
     query: LiteralString
     words: tuple[Any, ...] = ()
     """What the query is told besides the house."""
 
-    def parted(self, due: Rows, found: Rows, at: Callable[[Any], int]) -> Iterator[Fault]:
+    def row(self, values: Sequence[Any]) -> tuple[Row, Row]:
+        """What names a row, and what its columns have."""
+        return tuple(values[: self.names]), tuple(values[self.names :])
+
+    def parted(self, due: Rows, found: Rows, at: Callable[[Row], int]) -> Iterator[Fault]:
         """Where the rows are not those that are due; `at` is the position that a row is of."""
         for key in sorted(due.keys() | found.keys(), key=str):
-            named = (
-                f"{self.name} of {' '.join(map(str, key if isinstance(key, tuple) else (key,)))}"
-            )
+            named = f"{self.name} of {' '.join(map(str, key))}"
             if key not in found:
                 yield Fault(at(key), f"The {named} is not there.", self.kind, field=self.name)
             elif key not in due:
@@ -66,38 +72,41 @@ def _shown(value: object) -> str:
     return repr(value) if isinstance(value, str) else str(value)
 
 
+# Of those that are read beside the log, the first column is the place of the row there.
 ENTRIES: Final = Kept(
-    "posting", "chips", ("account", "amount", "balance_after"),
-    "SELECT position, line, account, amount, balance_after FROM posting WHERE house = %s "
-    "ORDER BY position, line, account",
+    "posting", "chips", 3, ("amount", "balance_after"),
+    "SELECT position, position, line, account, amount, balance_after FROM posting "
+    "WHERE house = %s ORDER BY position, line, account",
 )  # fmt: skip
 OUTCOMES: Final = Kept(
     "command_outcome",
     "order",
+    1,
     ("request_hash", "stream", "version", "first_position", "last_position"),
     "SELECT first_position, command_id, request_hash, stream, version, first_position, "
     "last_position FROM command_outcome WHERE house = %s ORDER BY first_position, command_id",
 )
 SNAPSHOTS: Final = Kept(
-    "snapshot", "play", ("position", "state"),
+    "snapshot", "play", 3, ("position", "state"),
     # Those of other formats are of other releases, and never read.
     "SELECT position, stream, format, version, position, state FROM snapshot WHERE house = %s "
     "AND format = ANY (%s) ORDER BY position, stream, format, version",
     ([decider.format for decider in _DECIDERS.values()],),
 )  # fmt: skip
 ACCOUNTS: Final = Kept(
-    "account", "chips", ("balance", "floor"),
+    "account", "chips", 1, ("balance", "floor"),
     "SELECT account, balance, floor FROM account WHERE house = %s",
 )  # fmt: skip
 STREAMS: Final = Kept(
-    "stream_head", "order", ("version",), "SELECT stream, version FROM stream_head WHERE house = %s"
-)
+    "stream_head", "order", 1, ("version",),
+    "SELECT stream, version FROM stream_head WHERE house = %s",
+)  # fmt: skip
 DEADLINES: Final = Kept(
-    "deadline", "time-out", ("turn", "due_at"),
+    "deadline", "time-out", 1, ("turn", "due_at"),
     "SELECT stream, turn, due_at FROM deadline WHERE house = %s",
 )  # fmt: skip
 HEAD: Final = Kept(
-    "log_head", "order", ("position", "chain"),
+    "log_head", "order", 1, ("position", "chain"),
     "SELECT house, position, chain FROM log_head WHERE house = %s",
 )  # fmt: skip
 
@@ -112,48 +121,53 @@ class Derived:
         self._snapshots = _Beside(owner, SNAPSHOTS, house)
         self._balances: dict[str, int] = {}
         self._versions: dict[str, int] = {}
-        self._deadlines: dict[str, Row] = {}
+        self._deadlines: dict[Row, Row] = {}
         self._states: dict[str, Any] = {}
         self._last: dict[str, int] = {}
         """The position of the last event of each stream, and of each account."""
-        self._end: tuple[int, bytes] = (0, bytes(32))
+        self._end: tuple[int, bytes] = (0, GENESIS)
 
     def read(self, command: Sequence[Recorded]) -> Iterator[Fault]:
         """The events of the next command."""
         last = command[-1]
+        yield from self._strays(command[0].position - 1)
         self._end = last.position, last.chain
         for record in command:
             self._versions[record.stream] = record.version
             self._last[record.stream] = record.position
         entries = dict(self._entries_due(command))
-        yield from ENTRIES.parted(entries, self._entries.up_to(last.position, 2), _first_of)
+        yield from ENTRIES.parted(entries, self._entries.up_to(last.position), _place_of)
         yield from self._outcome(command)
         yield from self._fold(command)
 
     def close(self) -> Iterator[Fault]:
         """The log ends here."""
-        for beside, width in ((self._entries, 2), (self._outcomes, 1), (self._snapshots, 3)):
-            left = beside.up_to(_END, width)
-            yield from beside.kept.parted({}, left, lambda key: self._end[0])
-        accounts = {name: (chips, floor(name)) for name, chips in self._balances.items()}
-        versions = {stream: (version,) for stream, version in self._versions.items()}
+        yield from self._strays(_END)
+        accounts = {(name,): (chips, floor(name)) for name, chips in self._balances.items()}
+        versions = {(stream,): (version,) for stream, version in self._versions.items()}
         for kept, due in (
             (ACCOUNTS, accounts),
             (STREAMS, versions),
             (DEADLINES, self._deadlines),
-            (HEAD, {self._house: self._end}),
+            (HEAD, {(self._house,): self._end}),
         ):
-            yield from kept.parted(
-                due, self._all(kept), lambda key: self._last.get(key, self._end[0])
-            )
+            yield from kept.parted(due, self._all(kept), self._last_of)
+
+    def _strays(self, position: int) -> Iterator[Fault]:
+        """Rows up to a position, of which no event was read; a page of them at a time."""
+        for beside in (self._entries, self._outcomes, self._snapshots):
+            while rows := beside.up_to(position, _ROWS_A_READ):
+                yield from beside.kept.parted({}, rows, lambda key: self._end[0])
 
     def _all(self, kept: Kept) -> Rows:
         with self._owner.cursor(binary=True) as cursor:
-            return {
-                row[0]: row[1:] for row in cursor.execute(kept.query, (self._house, *kept.words))
-            }
+            return dict(map(kept.row, cursor.execute(kept.query, (self._house, *kept.words))))
 
-    def _entries_due(self, command: Sequence[Recorded]) -> Iterator[tuple[Hashable, Row]]:
+    def _last_of(self, key: Row) -> int:
+        """The position of the last event of what a row begins its name with."""
+        return self._last.get(key[0], self._end[0])
+
+    def _entries_due(self, command: Sequence[Recorded]) -> Iterator[tuple[Row, Row]]:
         for record in command:
             try:
                 postings = envelope_of(record).postings
@@ -163,11 +177,11 @@ class Derived:
                 account = posting.account
                 balance = self._balances[account] = self._balances.get(account, 0) + posting.amount
                 self._last[account] = record.position
-                yield (record.position, line), (account, posting.amount, balance)
+                yield (record.position, line, account), (posting.amount, balance)
 
     def _outcome(self, command: Sequence[Recorded]) -> Iterator[Fault]:
         first, last = command[0], command[-1]
-        found = self._outcomes.up_to(last.position, 1)
+        found = self._outcomes.up_to(last.position)
         try:
             head = head_of(first)
         except ValueError:
@@ -175,7 +189,7 @@ class Derived:
         cause = Cause(self._house, head.actor, first.command_id)
         body = b"" if head.command is UNSET else bytes(head.command)
         due = {
-            first.command_id: (
+            (first.command_id,): (
                 cause.fingerprint(first.stream, body),
                 *(first.stream, self._versions[first.stream], first.position, last.position),
             )
@@ -184,9 +198,9 @@ class Derived:
 
     def _fold(self, command: Sequence[Recorded]) -> Iterator[Fault]:
         """States of tables and games: what they wait for, and what is kept of them."""
-        stream, folded = command[0].stream, dict[Hashable, Row]()
+        stream, folded = command[0].stream, dict[Row, Row]()
         decider = next((d for name, d in _DECIDERS.items() if stream.startswith(name)), None)
-        found = self._snapshots.up_to(command[-1].position, 3)
+        found = self._snapshots.up_to(command[-1].position)
         try:
             if decider:
                 before = self._states.get(stream, decider.initial(stream))
@@ -203,17 +217,17 @@ class Derived:
         except Exception:
             return  # the log is broken there: whoever verifies it says so
         due = {key: row for key, row in folded.items() if key in found}
-        yield from SNAPSHOTS.parted(due, found, lambda key: self._last.get(key[0], self._end[0]))
+        yield from SNAPSHOTS.parted(due, found, self._last_of)
 
     def _wait(self, stream: str, before: Any, after: Any, head: Head) -> None:
         now = moment(instant(head.time))
         waits = waits_after(stream, before, after, self._versions[stream], now)
         if waits is not UNSET:
-            self._deadlines[stream] = (waits.turn, waits.due) if waits else ("", None)
+            self._deadlines[(stream,)] = (waits.turn, waits.due) if waits else ("", None)
 
 
 class _Beside:
-    """The rows of a table in the order of the log. The first column of each is its place there."""
+    """The rows of a table in the order of the log."""
 
     def __init__(self, owner: Owner, kept: Kept, house: str) -> None:
         self.kept = kept
@@ -222,17 +236,15 @@ class _Beside:
         self._rows = iter(cursor.execute(kept.query, (house, *kept.words)))
         self._next = next(self._rows, None)
 
-    def up_to(self, position: int, width: int) -> dict[Hashable, Row]:
-        """Those that come next, up to a position; so many columns name a row."""
-        found = dict[Hashable, Row]()
-        while self._next is not None and self._next[0] <= position:
-            place, *rest = self._next
-            names = (place, *rest) if self.kept is ENTRIES else tuple(rest)
-            key = names[:width] if width > 1 else names[0]
-            found[key] = names[width:]
+    def up_to(self, position: int, most: int | None = None) -> dict[Row, Row]:
+        """Those that come next, up to a position, and at most so many."""
+        found = dict[Row, Row]()
+        while self._next is not None and self._next[0] <= position and len(found) != most:
+            key, columns = self.kept.row(self._next[1:])
+            found[key] = columns
             self._next = next(self._rows, None)
         return found
 
 
-def _first_of(key: tuple[int, int]) -> int:
-    return key[0]
+def _place_of(key: Row) -> int:
+    return int(key[0])

@@ -4,9 +4,9 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
-from multiprocessing.queues import SimpleQueue
+from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -68,31 +68,37 @@ class _SideBySide:
 @contextmanager
 def _side_by_side(processes: int, tell: Tell) -> Iterator[Engine]:
     context = multiprocessing.get_context("spawn")
-    told: SimpleQueue[int | None] = context.SimpleQueue()
-    ear = Thread(target=_hear, args=(told, tell), daemon=True)
+    heard, told = context.Pipe(duplex=False)
+    ear = Thread(target=_hear, args=(heard, tell), daemon=True)
     ear.start()
     pool = ProcessPoolExecutor(processes, context, _listened_to_by, (told,))
     try:
         yield _SideBySide(pool, processes)
     finally:
         pool.shutdown(cancel_futures=True)
-        told.put(None)
+        told.close()
         ear.join()
 
 
-def _hear(told: "SimpleQueue[int | None]", tell: Tell) -> None:
-    while (events := told.get()) is not None:
-        tell(events)
+def _hear(heard: Connection, tell: Tell) -> None:
+    """Until nobody can tell any more: the pool's processes have ended, and we have closed."""
+    with heard, suppress(EOFError):
+        while True:
+            tell(heard.recv())
 
 
-_ear: "SimpleQueue[int | None]"
-"""Of a process that judges pieces: who hears how far it is."""
+_ear: Connection
+"""Of a process that judges pieces: who hears how far it is.
+
+A pipe that all of them write to, without a lock, which whoever is killed could not give back: it
+takes a number whole, since a number is a few bytes.
+"""
 
 
-def _listened_to_by(told: "SimpleQueue[int | None]") -> None:
+def _listened_to_by(told: Connection) -> None:
     global _ear
     _ear = told
 
 
 def _in_process(task: Task[Piece, Found], piece: Piece) -> Found:
-    return task(piece, _ear.put)
+    return task(piece, _ear.send)

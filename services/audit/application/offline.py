@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 from services.audit.application.engines import Engine, Started, local
+from services.audit.application.once import Once
 from services.audit.application.pieces import (
     Tell,
     Tried,
@@ -23,6 +24,7 @@ from services.audit.domain.faults import Fault, Faults
 from services.audit.domain.lines import Line
 from services.audit.domain.stretches import Whole
 from services.audit.domain.verify import Report
+from shared.eventstore.chain import GENESIS
 from shared.eventstore.exports import CannotRead, Manifest, read_manifest
 from shared.seals.holding import Holding
 from shared.seals.notes import Checkpoint
@@ -75,22 +77,21 @@ class _Joined:
 
     def read(self, hands: Engine, directory: Path, hashes_alone: bool) -> None:
         """All parts. Raises CannotRead."""
-        held, here = Holding(self._seals), Faults()
-        here.add(_joints(self._manifest))
-        self.found.join(here)
-        pieces = to_hash(directory, self._manifest, (seal.size for seal in self._seals))
-        for part in hands.each(hashed, pieces):
-            here = Faults()
-            here.add(self.whole.join(part.versions, () if hashes_alone else part.moved))
-            self.found.join(part.found)
-            self.found.join(here)
-            for span in part.spans:
-                held.join(span)
-            self.events += part.events
-            self.registered += part.registered
-        here = Faults()
-        here.add(Fault(at, what, "seal", field="root") for at, what in held.end())
-        self.found.join(here)
+        held = Holding(self._seals)
+        self.found.add(_joints(self._manifest))
+        sizes = [seal.size for seal in self._seals]
+        pieces = to_hash(directory, self._manifest, sizes, hashes_alone=hashes_alone)
+        with Once(self._manifest.events) as once:
+            for part in hands.each(hashed, pieces):
+                self.found.join(part.found)
+                self.found.add(self.whole.join(part.versions, part.moved))
+                once.add(part.commands)
+                for span in part.spans:
+                    held.join(span)
+                self.events += part.events
+                self.registered += part.registered
+            self.found.add(once.faults())
+        self.found.add(Fault(at, what, "seal", field="root") for at, what in held.end())
 
 
 def _report(manifest: Manifest, joined: _Joined, shards: Sequence[Tried]) -> Report:
@@ -100,7 +101,7 @@ def _report(manifest: Manifest, joined: _Joined, shards: Sequence[Tried]) -> Rep
     last = manifest.parts[-1] if manifest.parts else None
     return Report(
         position=last.last_position if last else 0,
-        chain=last.chain if last else bytes(32).hex(),
+        chain=last.chain if last else GENESIS.hex(),
         events=joined.events,
         commands=sum(shard.commands for shard in shards),
         streams=joined.whole.streams,
@@ -130,7 +131,7 @@ def _joints(manifest: Manifest) -> Iterator[Fault]:
     scope = manifest.scope
     if not scope.gaps and scope.first_position == 1 and manifest.parts:
         first = manifest.parts[0]
-        if (first.first_position, first.chain_before) != (1, bytes(32).hex()):
+        if (first.first_position, first.chain_before) != (1, GENESIS.hex()):
             yield Fault(1, "The export does not begin with the log.", "export", field="parts")
     for one, two in pairwise(manifest.parts):
         follows = two.first_position == one.last_position + 1 or scope.gaps

@@ -5,6 +5,7 @@ next part. `tried` decides the commands of some streams again, from the files th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +40,10 @@ _EVENTS_A_SIGN: Final = 5_000
 
 
 class ToHash(Struct, frozen=True):
-    """A part of an export. `after` is the position before it, `sizes` those of the seals."""
+    """A part of an export. `after` is the position before it, `sizes` those of the seals.
+
+    `hashes_alone`: what it has of vaults and commands is not asked for.
+    """
 
     directory: Path
     form: Form
@@ -47,6 +51,7 @@ class ToHash(Struct, frozen=True):
     part: Part
     after: int
     sizes: tuple[int, ...] = ()
+    hashes_alone: bool = False
 
 
 class Hashed(Struct, frozen=True):
@@ -58,10 +63,12 @@ class Hashed(Struct, frozen=True):
     moved: list[Moved]
     registered: list[Line]
     spans: list[Span]
+    commands: bytes
 
 
 class ToTry(Struct, frozen=True):
-    """The streams in some of so many shards, and the files that have them, part by part.
+    """The streams in some of so many shards, and the files that have them, part by part; of one
+    shard alone where the files have no other.
 
     `registered` are the lines of all games of the house.
     """
@@ -88,13 +95,16 @@ class Tried(Struct, frozen=True):
     found: Faults
 
 
-def to_hash(directory: Path, manifest: Manifest, sizes: Iterable[int] = ()) -> list[ToHash]:
+def to_hash(
+    directory: Path, manifest: Manifest, sizes: Iterable[int] = (), *, hashes_alone: bool = False
+) -> list[ToHash]:
     """The parts of an export."""
-    after, pieces, sizes = 0, list[ToHash](), tuple(sizes)
+    about, after, pieces = (directory, manifest.form, manifest.scope), 0, list[ToHash]()
+    rest = tuple(sizes), hashes_alone
     for part in manifest.parts:
         # Where positions are left out, only the part before says what comes next.
         before = after if manifest.scope.gaps else part.first_position - 1
-        pieces.append(ToHash(directory, manifest.form, manifest.scope, part, before, sizes))
+        pieces.append(ToHash(*about, part, before, *rest))
         after = part.last_position
     return pieces
 
@@ -109,7 +119,8 @@ def to_try(
     about = directory, manifest.form, manifest.scope, manifest.house
     games = tuple(registered)
     if manifest.form == "parquet":
-        return [ToTry(*about, parts, games) for parts in _filed_together(manifest)]
+        filed = enumerate(_filed_together(manifest))
+        return [ToTry(*about, parts, games, (number,)) for number, parts in filed]
     shards = [tuple(range(SHARDS)[n::width]) for n in range(min(width, SHARDS))]
     return [ToTry(*about, manifest.parts, games, some, SHARDS) for some in shards]
 
@@ -133,7 +144,7 @@ def _only(part: Part, place: str) -> Part:
 def hashed(piece: ToHash, tell: Tell) -> Hashed:
     """Judges a part of an export. Raises CannotRead without what reads its form."""
     spine = Spine(piece.after, bytes.fromhex(piece.part.chain_before), gaps=piece.scope.gaps)
-    stretch = Stretch(spine, piece.scope.complete)
+    stretch = Stretch(spine, piece.scope.complete, hashes_alone=piece.hashes_alone)
     spans = Spans(piece.part.first_position - 1, piece.sizes)
     signs = _Signs(tell)
     for row in rows(piece.directory, piece.form, piece.part):
@@ -147,7 +158,7 @@ def hashed(piece: ToHash, tell: Tell) -> Hashed:
     signs.end()
     stretch.found.add(_as_listed(piece, spine, stretch.events))
     kept = stretch.versions, stretch.moved, stretch.registered
-    return Hashed(stretch.events, stretch.found, *kept, spans.found)
+    return Hashed(stretch.events, stretch.found, *kept, spans.found, bytes(stretch.commands))
 
 
 def _as_listed(piece: ToHash, spine: Spine, events: int) -> Iterator[Fault]:
@@ -173,7 +184,7 @@ def tried(piece: ToTry, tell: Tell) -> list[Tried]:
     courts = {shard: (Court(*about), Faults()) for shard in piece.shards}
     signs = _Signs(tell)
     for command in _commands(piece):
-        of = shard_of(command[0].stream, piece.of) if piece.of > 1 else 0
+        of = shard_of(command[0].stream, piece.of) if piece.of > 1 else piece.shards[0]
         if of in courts:
             court, found = courts[of]
             found.add(court.read(command))
@@ -193,17 +204,10 @@ def _tried(shard: int, court: Court, found: Faults) -> Tried:
 
 def _commands(piece: ToTry) -> Iterator[list[Row]]:
     """The rows of the files, a command at a time. Of what cannot be read, its hashes tell."""
-    command: list[Row] = []
-    for part in piece.parts:
-        for row in rows(piece.directory, piece.form, part):
-            if isinstance(row, Unread):
-                continue
-            if command and row.command_id != command[0].command_id:
-                yield command
-                command = []
-            command.append(row)
-    if command:
-        yield command
+    every = chain.from_iterable(rows(piece.directory, piece.form, part) for part in piece.parts)
+    read = (row for row in every if isinstance(row, Row))
+    for _, command in groupby(read, key=lambda row: row.command_id):
+        yield list(command)
 
 
 def rows(directory: Path, form: Form, part: Part) -> Rows:

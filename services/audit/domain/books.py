@@ -3,17 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from services.blackjack.domain.table import Betting, Closed, Round, Table
+from services.blackjack.domain.table import Betting, Closed, Round, Seat, Table
 from shared.kernel.chips import Posting, floor, in_play, stack
 
 
 class Books:
-    """Balances by account. `whole`: from the first event on, so that floors can be judged."""
+    """Balances by account, from the first event on."""
 
-    def __init__(self, whole: bool = True) -> None:
+    def __init__(self) -> None:
         self.balances: dict[str, int] = {}
         self.postings = 0
-        self._whole = whole
 
     def enter(self, postings: Iterable[Posting]) -> Iterator[str]:
         """Some postings, in order. Says which account fell below its floor."""
@@ -21,7 +20,7 @@ class Books:
             account = posting.account
             balance = self.balances[account] = self.balances.get(account, 0) + posting.amount
             self.postings += 1
-            if balance < 0 and self._whole and posting.amount < 0:
+            if balance < 0 and posting.amount < 0:
                 least = floor(account)
                 if least is not None:
                     yield f"{account} fell to {balance}; its floor is {least}."
@@ -51,9 +50,11 @@ def at_risk(table: Table) -> int:
         case Betting():
             return sum(seat.bet for _, seat in table.seated())
         case Round():
-            return sum(
-                seat.insurance + sum(hand.stake for hand in seat.hands if hand.status != "settled")
-                for _, seat in table.seated()
-            )
+            return sum(staked(seat) for _, seat in table.seated())
         case Closed():
             return 0
+
+
+def staked(seat: Seat) -> int:
+    """The chips of a seat that a running round has yet to settle."""
+    return seat.insurance + sum(hand.stake for hand in seat.hands if hand.status != "settled")

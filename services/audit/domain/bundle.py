@@ -5,10 +5,10 @@ from itertools import groupby
 from typing import Any, Final, Literal
 
 from msgspec import Raw, Struct, json
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from services.audit.domain.books import Books
-from services.audit.domain.lines import event_of
+from services.audit.domain.lines import event_of, head_of
 from services.audit.domain.proof import Proof, prove
 from services.audit.domain.recall import Recall, recall
 from services.audit.domain.retrial import Retrial
@@ -76,7 +76,7 @@ class Before(Struct, frozen=True, forbid_unknown_fields=True):
         return replace(
             opened,
             host=self.host,
-            seats=tuple([sitting and _seat(sitting) for sitting in self.seats]),
+            seats=tuple([sitting and Seat(**asdict(sitting)) for sitting in self.seats]),
             stage=Betting(next=promised.next),
             rounds=rounds,
             runs=self.runs,
@@ -127,8 +127,11 @@ def judge(bundle: Bundle, keys: Sequence[PublicKey]) -> Iterator[str]:
     for each in (*bundle.foundation, *bundle.events):
         yield from _not_included(each, checkpoint.size, checkpoint.root)
     try:
-        yield from _out_of_order(bundle)
-        yield from _misplayed(bundle)
+        foundation = [_Line.of(each) for each in bundle.foundation]
+        lines = map(_Line.of, bundle.events)
+        commands = [list(each) for _, each in groupby(lines, lambda line: line.command_id)]
+        yield from _out_of_order(bundle, foundation, commands)
+        yield from _misplayed(bundle, foundation, commands)
     except Exception as error:  # whatever the fold raises: it never expects such events
         yield f"The events do not fit together: {error!r}."
 
@@ -153,7 +156,6 @@ class _Line(Struct, frozen=True):
     type: str
     schema_version: int
     command_id: str
-    source: str
     envelope: bytes
     version: int = 0
     leaf: bytes = b""
@@ -166,8 +168,7 @@ class _Line(Struct, frozen=True):
         said = json.decode(envelope, type=Envelope)
         command_id = said.id.rpartition(".")[0]
         return cls(
-            *(each.position, said.subject, said.type, said.schemaversion, command_id),
-            *(said.source, envelope),
+            *(each.position, said.subject, said.type, said.schemaversion, command_id, envelope)
         )
 
 
@@ -175,16 +176,12 @@ def _stream(bundle: Bundle) -> str:
     return f"table-{bundle.round.rpartition('.')[0]}"
 
 
-def _commands(bundle: Bundle) -> list[list[_Line]]:
-    lines = map(_Line.of, bundle.events)
-    return [list(each) for _, each in groupby(lines, lambda line: line.command_id)]
-
-
-def _out_of_order(bundle: Bundle) -> Iterator[str]:
-    stream, commands = _stream(bundle), _commands(bundle)
-    foundation = [_Line.of(each) for each in bundle.foundation]
+def _out_of_order(
+    bundle: Bundle, foundation: Sequence[_Line], commands: Sequence[Sequence[_Line]]
+) -> Iterator[str]:
+    stream = _stream(bundle)
     for line in (*foundation, *(lines[0] for lines in commands)):
-        if line.stream != stream or line.source != f"/houses/{bundle.house}":
+        if line.stream != stream or head_of(line).source != f"/houses/{bundle.house}":
             yield f"The event at position {line.position} is not of {stream} in this house."
     positions = [each.position for each in (*bundle.foundation, *bundle.events)]
     if positions != sorted(set(positions)):
@@ -194,11 +191,12 @@ def _out_of_order(bundle: Bundle) -> Iterator[str]:
         yield "The events are not those of one round, up to the command that ends it."
 
 
-def _misplayed(bundle: Bundle) -> Iterator[str]:
+def _misplayed(
+    bundle: Bundle, foundation: Sequence[_Line], commands: Sequence[Sequence[_Line]]
+) -> Iterator[str]:
     """Plays the round again: first its foundation, then all of its commands."""
     stream, books = _stream(bundle), Books()
     retrial = Retrial(stream, books, Rulebook(complete=lambda stream: False))
-    foundation = [_Line.of(each) for each in bundle.foundation]
     for fault in retrial.read(foundation[:1]):
         yield str(fault)
     promised = event_of(foundation[-1])
@@ -208,7 +206,6 @@ def _misplayed(bundle: Bundle) -> Iterator[str]:
     before = retrial.table = bundle.before.at(retrial.table, promised)
     for _, seat in before.seated():
         books.balances[stack(before.id, seat.player)] = seat.stack
-    commands = _commands(bundle)
     for lines in commands:
         for fault in retrial.read(lines):
             yield str(fault)
@@ -243,19 +240,4 @@ def _told_otherwise(bundle: Bundle, before: Table, events: Sequence[e.Event]) ->
 
 
 def _sitting(seat: Seat) -> Sitting:
-    return Sitting(
-        *(seat.player, seat.stack, seat.since, seat.sits_out),
-        *(seat.run, seat.items, seat.computer),
-    )
-
-
-def _seat(told: Sitting) -> Seat:
-    return Seat(
-        player=told.player,
-        stack=told.stack,
-        since=told.since,
-        sits_out=told.sits_out,
-        run=told.run,
-        items=told.items,
-        computer=told.computer,
-    )
+    return Sitting(*(getattr(seat, name) for name in Sitting.__struct_fields__))

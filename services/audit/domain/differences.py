@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from services.audit.domain.faults import Fault, Kind
-from services.audit.domain.lines import NAMES, Head, Line, envelope_of, event_of, sealed
+from services.audit.domain.lines import NAMES, Head, Line, data_of, envelope_of, event_of, sealed
 from services.audit.domain.words import ORDINALS
 from services.blackjack.domain import events as e
 from services.ledger.domain.vault import Leg
@@ -44,6 +44,7 @@ def differences(
 
     Says no more after the first event that is another one altogether.
     """
+    command_id = head.command_id
     for number, (line, leg) in enumerate(zip_longest(lines, legs)):
         if line is None:
             yield _missing(lines[-1], leg, round)
@@ -59,8 +60,8 @@ def differences(
         stream, event, postings = leg
         name, version = NAMES[type(event)]
         row = line.stream, line.type, line.schema_version, line.command_id
-        if line.envelope == sealed(head, number, stream, event, postings):
-            if row != (stream, name, version, head.command_id):
+        if line.envelope == sealed(head, f"{command_id}.{number}", stream, event, postings):
+            if row != (stream, name, version, command_id):
                 yield from misfiled(line, envelope_of(line), round)
             continue
         if envelope_of(line).type != name:
@@ -124,14 +125,23 @@ def misfiled(line: Line, found: Envelope, round: str = "") -> Iterator[Fault]:
 def _in_event(line: Line, found: Envelope, event: Struct, round: str) -> Iterator[Fault]:
     kind, rule = _RULES.get(type(event), _ANY_RULE)
     due = msgspec.json.decode(canonical(event))
-    if found.schemaversion == NAMES[type(event)][1]:
-        recorded = msgspec.json.decode(found.data)
-    else:
-        recorded = msgspec.json.decode(canonical(event_of(line)))
+    recorded = data_of(line)
+    if found.schemaversion != NAMES[type(event)][1]:
+        recorded = _filled(recorded, msgspec.json.decode(canonical(event_of(line))))
     for name in sorted({*recorded, *due}):
         if (was := recorded.get(name)) != (is_due := due.get(name)):
             what = _sentence(event, name, was, is_due)
             yield Fault(line.position, what, kind, line.stream, round, f"data.{name}", rule)
+
+
+def _filled(told: Any, read: Any) -> Any:
+    """What an older version told, and where it tells nothing, as that is read today."""
+    match told, read:
+        case dict(), dict():
+            return read | {name: _filled(each, read.get(name)) for name, each in told.items()}
+        case list(), list() if len(told) == len(read):
+            return [_filled(*each) for each in zip(told, read, strict=True)]
+    return told
 
 
 def _is_canonical(found: Envelope, envelope: bytes) -> bool:

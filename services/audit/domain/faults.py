@@ -44,20 +44,31 @@ def most_serious_first(faults: Iterable[Fault]) -> list[Fault]:
 
 
 class Faults:
-    """Faults as they are found: the first of them by name, all of them by number."""
+    """Faults as they are found: the most serious of them by name, all of them by number."""
 
     def __init__(self) -> None:
-        self.named: list[Fault] = []
         self.count = 0
+        self._kept: list[Fault] = []
+
+    @property
+    def named(self) -> list[Fault]:
+        """The most serious, in their order; of the same kind and place, the first that came."""
+        self._cut()
+        return self._kept
 
     def add(self, faults: Iterable[Fault]) -> None:
         """Some more."""
         for fault in faults:
             self.count += 1
-            if len(self.named) < MOST_FAULTS:
-                self.named.append(fault)
+            self._kept.append(fault)
+            if len(self._kept) == 2 * MOST_FAULTS:
+                self._cut()
 
     def join(self, others: "Faults") -> None:
-        """Those of somebody else, of whom the most serious are kept by name."""
-        self.count += others.count
-        self.named = most_serious_first([*self.named, *others.named])[:MOST_FAULTS]
+        """Those of somebody else."""
+        named = others.named
+        self.add(named)
+        self.count += others.count - len(named)
+
+    def _cut(self) -> None:
+        self._kept = most_serious_first(self._kept)[:MOST_FAULTS]

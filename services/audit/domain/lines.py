@@ -67,15 +67,10 @@ class Head(Struct, frozen=True, gc=False):
 Told: TypeAlias = c.AnyCommand | c.Open | Grant
 
 
-class _Revealed(Struct, frozen=True):
-    data: e.SeedRevealed
-
-
 _head: Final = msgspec.json.Decoder(Head)
 _told: Final = msgspec.json.Decoder[Any](Told)
 _proposed: Final = msgspec.json.Decoder(Proposal)
 _envelope: Final = msgspec.json.Decoder(Envelope)
-_revealed: Final = msgspec.json.Decoder(_Revealed)
 CODEC: Final = Codec.of(Codec(e.REGISTRY), Codec(ledger.REGISTRY))
 """Opens every event that there is."""
 
@@ -124,36 +119,45 @@ def is_readable(line: Line) -> bool:
 
 def event_of(line: Line) -> Any:
     """The event of a line, in its current class. Raises ValueError."""
-    said = envelope_of(line)
     try:
-        return CODEC.open(
-            Fact(
-                *(line.position, line.stream, line.version),
-                *(said.type, said.schemaversion, line.envelope),
-            )
-        )
+        return CODEC.open(_fact(line))
     except UnknownEvent as error:
         raise ValueError(str(error)) from None
+
+
+def data_of(line: Line) -> dict[str, Any]:
+    """All that the data of a line says, as `Codec.data` gives it. Raises ValueError."""
+    try:
+        return CODEC.data(_fact(line))
+    except UnknownEvent as error:
+        raise ValueError(str(error)) from None
+
+
+def _fact(line: Line) -> Fact:
+    """A line by what its envelope says, whatever its row says."""
+    said = envelope_of(line)
+    return Fact(
+        *(line.position, line.stream, line.version),
+        *(said.type, said.schemaversion, line.envelope),
+    )
 
 
 def revealed_in(lines: Sequence[Line]) -> tuple[Line, e.SeedRevealed] | None:
     """The end of a round among the events of a command, with its line. Raises ValueError."""
     for line in lines:
         if line.envelope.endswith(_REVEALS):
-            return line, _revealed.decode(line.envelope).data
+            return line, event_of(line)
     return None
 
 
-def sealed(
-    head: Head, number: int, stream: str, event: Struct, postings: tuple[Posting, ...]
-) -> bytes:
-    """The envelope that an event of a command has to have, byte for byte."""
+def sealed(head: Head, id: str, stream: str, event: Struct, postings: tuple[Posting, ...]) -> bytes:
+    """The envelope that an event of a command has to have, byte for byte; `id` is the event's."""
     name, version = NAMES[type(event)]
     envelope = Envelope(
         actor=head.actor,
-        command=UNSET if number else head.command,
+        command=head.command if id.endswith(".0") else UNSET,
         data=Raw(canonical(event)),
-        id=f"{head.command_id}.{number}",
+        id=id,
         postings=postings,
         schemaversion=version,
         source=head.source,

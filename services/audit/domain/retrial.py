@@ -27,10 +27,9 @@ from services.audit.domain.seeds import RecordedChance, RevealedChance, SealedCh
 from services.blackjack.domain import commands as c
 from services.blackjack.domain import events as e
 from services.blackjack.domain.clock import waits_for
-from services.blackjack.domain.computers import is_computer
 from services.blackjack.domain.decide import decide, open_table
 from services.blackjack.domain.evolve import evolve
-from services.blackjack.domain.settlement import postings, to_vault
+from services.blackjack.domain.legs import legs
 from services.blackjack.domain.table import Round, Table
 from services.ledger.domain.vault import Grant, Leg, moved
 from shared.kernel.chips import Posting
@@ -178,7 +177,7 @@ class Retrial:
             event = open_table(self._stream.removeprefix("table-"), command, opened.next, own)
             return [(self._stream, event, ())], evolve(None, event, now)
         decision = decide(table, command, chance or SealedChance(table), now)
-        return legs(self._stream, table, decision.events), decision.table
+        return legs(self._stream, table, decision.events, moved), decision.table
 
     def _clock(self, head: Head, command: Told, now: int, line: Line) -> Iterator[Fault]:
         times_out = isinstance(command, c.TimeOut)
@@ -228,14 +227,3 @@ class Retrial:
         self, line: Line, what: str, kind: Kind = "play", field: str = "", rule: str = ""
     ) -> Fault:
         return Fault(line.position, what, kind, self._stream, self._round_id(), field, rule)
-
-
-def legs(stream: str, table: Table, events: Sequence[e.Event]) -> list[Leg]:
-    """Each event with its postings, and the vault's after it when chips come or go."""
-    found: list[Leg] = []
-    for event in events:
-        found.append((stream, event, postings(table, event)))
-        if movement := to_vault(table, event):
-            player, chips = movement
-            found += moved(player, table.id, chips, granted=is_computer(player))
-    return found

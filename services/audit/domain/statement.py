@@ -8,7 +8,7 @@ from msgspec import Struct
 from services.audit.domain.words import ORDINALS, chips
 from services.blackjack.domain import events as e
 from services.blackjack.domain.settlement import postings
-from services.blackjack.domain.table import Betting, Table
+from services.blackjack.domain.table import Table
 from services.ledger.domain import events as ledger
 from shared.kernel.chips import bank, in_play, stack
 
@@ -165,7 +165,7 @@ def _player(event: Any, table: Table) -> str:
 def _round(kind: Kind, table: Table) -> int:
     """The round that a stake belongs to: while bets are placed, the next one."""
     if kind in ("bet", "bet_withdrawn"):
-        return table.rounds + isinstance(table.stage, Betting)
+        return table.rounds + 1
     return table.rounds if kind in _IN_A_ROUND else 0
 
 

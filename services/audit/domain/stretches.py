@@ -3,10 +3,11 @@ tables move. It is checked line by line, or a stretch of the log at a time.
 
 A stretch is checked by itself as far as that goes. For the rest it keeps what whoever joins the
 stretches has to know, which is little: the versions that a stream has in it, what moved the chips
-of vaults, and which games were registered.
+of vaults, which games were registered, and the commands by their ids.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
 from typing import Final
 
 from msgspec import Struct
@@ -20,6 +21,13 @@ from shared.kernel.chips import Posting
 
 VAULTS: Final = "vault-"
 """How the streams of vaults begin."""
+
+DIGEST: Final = 16
+NAMED: Final = DIGEST + 8
+"""The bytes that are kept of a command: so many of the SHA-256 of its id, then its position."""
+
+_BEGINS: Final = b'.0","postings":'
+"""What an envelope has that is the first of its command: the end of its id, and what is next."""
 
 Complete = Callable[[str], bool]
 
@@ -41,28 +49,40 @@ class Moved(Struct, frozen=True, gc=False):
 
 
 class Stretch:
-    """Consecutive lines of a log, judged by themselves; `complete` is as for `Whole`."""
+    """Consecutive lines of a log, judged by themselves; `complete` is as for `Whole`.
 
-    def __init__(self, spine: Spine, complete: Complete) -> None:
+    With `hashes_alone`, only places, hashes and versions are looked at.
+    """
+
+    def __init__(self, spine: Spine, complete: Complete, *, hashes_alone: bool = False) -> None:
         self.found = Faults()
         self.events = 0
         self.versions: dict[str, Versions] = {}
         self.moved: list[Moved] = []
         self.registered: list[Line] = []
         """The lines of games, which whoever tries a table has to know."""
-        self._spine, self._complete = spine, complete
+        self.commands = bytearray()
+        """Those that begin here, as `named`."""
+        self._spine, self._complete, self._hashes_alone = spine, complete, hashes_alone
 
     def read(self, line: Line) -> None:
         """The next line."""
         self.events += 1
-        self.found.add(self._spine.faults(line))
-        stream = line.stream
+        if faults := self._spine.faults(line):
+            self.found.add(faults)
+        stream, version = line.stream, line.version
         here = self.versions.get(stream)
         if here is None:
-            self.versions[stream] = Versions(line.position, line.version, line.version)
+            self.versions[stream] = Versions(line.position, version, version)
         else:
-            self.found.add(_order(stream, here.last, line.version, line.position, self._complete))
-            here.last = line.version
+            if version != here.last + 1:
+                position = line.position
+                self.found.add(_order(stream, here.last, version, position, self._complete))
+            here.last = version
+        if self._hashes_alone:
+            return
+        if _BEGINS in line.envelope:
+            self.commands += named(line.command_id, line.position)
         if stream.startswith(VAULTS):
             self.moved.extend(_moved(line))
         elif stream.startswith(RULESETS):
@@ -71,6 +91,11 @@ class Stretch:
     def unreadable(self, position: int, why: str) -> None:
         """A line that cannot be taken up."""
         self.found.add([self._spine.unreadable(position, why)])
+
+
+def named(command_id: str, position: int) -> bytes:
+    """A command, in `NAMED` bytes: two with the same id begin with the same `DIGEST`."""
+    return sha256(command_id.encode()).digest()[:DIGEST] + position.to_bytes(8)
 
 
 class Whole:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from services.audit.domain.books import added
 from services.audit.domain.court import Court
-from services.audit.domain.faults import Fault, Faults, most_serious_first
+from services.audit.domain.faults import Fault, Faults
 from services.audit.domain.lines import Line, Unreadable
 from services.audit.domain.spine import Spine
 from services.audit.domain.stretches import Whole
@@ -40,20 +40,25 @@ class Report(Struct, frozen=True):
         return self.fault_count == 0
 
 
-def verify(lines: Iterable[Line | Unreadable]) -> Report:
-    """Checks a log from its first event on."""
-    verifier = Verifier()
+def verify(lines: Iterable[Line | Unreadable], house: str = "") -> Report:
+    """Checks a log from its first event on; `house` as for `Verifier`."""
+    verifier = Verifier(house)
     for line in lines:
         verifier.read(line)
     return verifier.report()
 
 
 class Verifier:
-    """Reads a log from its first event on, in order, and collects what is wrong with it."""
+    """Reads a log from its first event on, in order, and collects what is wrong with it.
 
-    def __init__(self) -> None:
-        self._spine, self._whole, self._court = Spine(), Whole(), Court()
-        self._found = Faults()
+    `house` is whose log it has to be, when that is known. Whether a command has the id of one long
+    before is not looked at: that is found in an export (`Once`), and in the database.
+    """
+
+    def __init__(self, house: str = "") -> None:
+        self._spine, self._whole, self._court = Spine(), Whole(), Court(house=house)
+        self.found = Faults()
+        """What is wrong; others may add what they find."""
         self._command: list[Line] = []
         self._events = 0
 
@@ -61,9 +66,9 @@ class Verifier:
         """The next event of the log."""
         self._events += 1
         if isinstance(line, Unreadable):
-            self._found.add([self._spine.unreadable(line.position, line.why)])
+            self.found.add([self._spine.unreadable(line.position, line.why)])
             return
-        self._found.add(self._spine.faults(line))
+        self.found.add(self._spine.faults(line))
         if self._command and line.command_id != self._command[0].command_id:
             self._judge()
         self._command.append(line)
@@ -76,7 +81,7 @@ class Verifier:
         """
         if self._command and not cut:
             self._judge()
-        self._found.add(self._court.close())
+        self.found.add(self._court.close())
         court, vaults = self._court, self._whole.vaults
         return Report(
             position=self._spine.position,
@@ -88,13 +93,13 @@ class Verifier:
             cards=court.cards,
             postings=court.books.postings + vaults.postings,
             balances=added(court.books.balances, vaults.balances),
-            faults=tuple(most_serious_first(self._found.named)),
-            fault_count=self._found.count,
+            faults=tuple(self.found.named),
+            fault_count=self.found.count,
         )
 
     def _judge(self) -> None:
         """The command that was read, which is whole now."""
         for line in self._command:
-            self._found.add(self._whole.read(line))
-        self._found.add(self._court.read(self._command))
+            self.found.add(self._whole.read(line))
+        self.found.add(self._court.read(self._command))
         self._command = []

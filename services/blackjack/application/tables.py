@@ -1,6 +1,6 @@
 """Opening tables and playing on them: load, decide, append."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 
 from msgspec import UNSET, UnsetType
@@ -11,16 +11,15 @@ from services.blackjack.application.rulesets import Rulesets
 from services.blackjack.application.shoes import Shoes
 from services.blackjack.application.turns import Turns
 from services.blackjack.domain import commands as c
-from services.blackjack.domain import events as e
 from services.blackjack.domain.clock import waits_for
-from services.blackjack.domain.computers import asked, is_computer
+from services.blackjack.domain.computers import asked
 from services.blackjack.domain.decide import Decision, decide, open_table
 from services.blackjack.domain.evolve import evolve
+from services.blackjack.domain.legs import legs
 from services.blackjack.domain.rejections import TableExists, UnknownTable
-from services.blackjack.domain.settlement import postings, to_vault
 from services.blackjack.domain.table import Round, Table
 from services.blackjack.domain.view import view
-from services.ledger.application import Leg, moved
+from services.ledger.application import moved
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause, StaleVersion
 from shared.eventstore.codec import Codec
@@ -170,7 +169,7 @@ class Tables:
         """Append what was decided, and answer with the table that it gives."""
         stream = table_stream(decision.table.id)
         sealed = self._codec.seal(
-            _legs(stream, loaded.state, decision.events),
+            legs(stream, loaded.state, decision.events, moved),
             house=cause.house,
             command_id=cause.id,
             command=body,
@@ -237,14 +236,3 @@ def waits_after(
     if wait == (before and waits_for(before)) and not (before and asked(before)):
         return UNSET
     return Deadline(stream, wait.turn, moment(wait.due)) if wait else None
-
-
-def _legs(stream: str, table: Table | None, events: Sequence[e.Event]) -> list[Leg]:
-    """Each event with its ledger lines, and the vault's after it when chips come or go."""
-    legs: list[Leg] = []
-    for event in events:
-        legs.append((stream, event, postings(table, event) if table else ()))
-        if table and (movement := to_vault(table, event)):
-            player, chips = movement
-            legs += moved(player, table.id, chips, granted=is_computer(player))
-    return legs

@@ -54,7 +54,7 @@ def insurance_payout(stake: int, dealer_natural: bool) -> int:
 
 
 def postings(table: Table, event: e.Event) -> tuple[Posting, ...]:
-    """The ledger lines of an event at a table, balanced, given the table before the event.
+    """The ledger lines of an event at a table, balanced, given the table before or right after it.
 
     Buying in and cashing out have their table's leg here; the vault's leg is in the ledger.
     """
