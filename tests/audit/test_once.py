@@ -15,7 +15,7 @@ from services.blackjack.domain import commands as c
 from shared.eventstore import exports
 from shared.eventstore.exports import CannotRead, Form, Scope
 from shared.eventstore.store import Recorded
-from tests.audit.exported import judged, take
+from tests.audit.exported import judged, rewritten, take
 from tests.audit.log import Log, a_log
 from tests.format.naive import log as naive
 from tests.format.naive.play import verify
@@ -74,6 +74,15 @@ def test_of_a_part_of_the_log(tmp_path: Path) -> None:
     found = judged(tmp_path).faults
 
     assert [(fault.position, fault.what) for fault in found] == [(len(log.records), WHAT)]
+
+
+@pytest.mark.parametrize("position", [-1, 2**64])
+def test_a_position_that_is_none(position: int, tmp_path: Path) -> None:
+    take(a_log(("a2g",)).records, tmp_path)
+    told = b'"position":%d,' % position
+    rewritten(tmp_path, lambda ls: [ls[0].replace(b'"position":1,', told), *ls[1:]])
+
+    assert position in {fault.position for fault in judged(tmp_path).faults}
 
 
 @settings(deadline=None)
