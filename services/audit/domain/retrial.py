@@ -74,7 +74,7 @@ class Retrial:
         if not waiting or self.table is None:
             return
         try:
-            chance = RecordedChance(self.table, self._events(*waiting))
+            chance = self._as_dealt(waiting)
             yield from self._all_tried(waiting, chance)
         except Exception as error:  # as above
             yield from self._lose(error)
@@ -118,10 +118,18 @@ class Retrial:
                 f"{SealedChance(self.table).sealed.commitment}; no card can be checked.",
                 "seed", "data.seed", "A seed is committed to before the bets, and revealed.",
             )  # fmt: skip
-            chance = RecordedChance(self.table, self._events(*waiting), revealed)
+            chance = self._as_dealt(waiting, revealed)
         yield from self._all_tried(waiting, chance)
         self.rounds += 1
         self.cards += revealed.drawn
+
+    def _as_dealt(
+        self, waiting: list[Lines], revealed: e.SeedRevealed | None = None
+    ) -> RecordedChance:
+        """The cards of a round without a seed that fits: those that were recorded."""
+        assert self.table is not None, "a round is played at a table"
+        self._current = tuple(chain.from_iterable(waiting))
+        return RecordedChance(self.table, self._events(*waiting), revealed)
 
     def _all_tried(self, waiting: list[Lines], chance: Chance) -> Iterator[Fault]:
         for lines in waiting:
