@@ -128,7 +128,6 @@ class Service:
         self.wakeups = Wakeups(self.redis)
         self.batcher = Batcher(
             self.store,
-            clock=_now,
             most_waiting=settings.most_commands,
             patience=settings.command_seconds,
             on_appended=self.wakeups.announce,

@@ -85,7 +85,7 @@ class Worker:
         self.store = PostgresStore(settings.database_url)
         self.redis = Redis.from_url(settings.redis_url) if settings.redis_url else None
         self.wakeups = Wakeups(self.redis)
-        self.batcher = Batcher(self.store, clock=_now, on_appended=self.wakeups.announce)
+        self.batcher = Batcher(self.store, on_appended=self.wakeups.announce)
         ring = {key.id: key.key for key in settings.seed_keys}
         shoes = Shoes(ring, settings.seed_keys[0].id, secrets.token_bytes)
         ask = announced_to(self.wakeups)

@@ -107,6 +107,15 @@ def database(cluster: Cluster) -> Iterator[Database]:
 
 
 @pytest.fixture
+def bare(database: Database) -> Database:
+    """A database before its first migration."""
+    with psycopg.connect(database.owner_url, autocommit=True) as owner:
+        owner.execute("DROP SCHEMA public, detached CASCADE")
+        owner.execute("CREATE SCHEMA public")
+    return database
+
+
+@pytest.fixture
 def mortal() -> Iterator[Mortal]:
     with a_mortal() as mortal:
         yield mortal

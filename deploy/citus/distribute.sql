@@ -13,8 +13,9 @@ ALTER ROLE CURRENT_USER SET citus.enable_unsafe_triggers = on;
 SELECT create_reference_table('api_key');
 SELECT create_reference_table('api_key_use');
 
--- Every table but these and `alembic_version`, which stays on the coordinator: a migration changes
--- the others in parallel and then notes so in that one, which a reference table would refuse.
+-- Every table but these and `alembic_version` with `schema_floor`, which stay on the coordinator: a
+-- migration changes the others in parallel and then notes so there, which a reference table would
+-- refuse.
 SELECT create_distributed_table('log_head', 'house');
 SELECT create_distributed_table('account', 'house', colocate_with => 'log_head');
 SELECT create_distributed_table('archive', 'house', colocate_with => 'log_head');

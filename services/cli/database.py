@@ -1,45 +1,94 @@
 """The schema, and the house that plays in it."""
 
+from typing import Annotated
 from urllib.parse import unquote, urlsplit
 
 import psycopg
+import typer
 from psycopg import sql
+from psycopg.errors import LockNotAvailable
 
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
 from services.cli.seed_keys import check_ring
 from services.settings import Settings
-from shared.eventstore.migrate import current, head, open_house, upgrade
+from shared.eventstore.migrate import current, fitness, head, needed, open_house, upgrade
 from shared.eventstore.partitions import make_ahead
 
 
-def migrate() -> None:
+def migrate(
+    after: Annotated[
+        bool,
+        typer.Option(
+            "--after",
+            help="Also take away what only the release before this one needs. None of its "
+            "processes may run any more.",
+        ),
+    ] = False,
+) -> None:
     """Bring the database to this version, and open the house (CROUPIER_HOUSE).
 
-    Runs as the role of CROUPIER_MIGRATION_URL, and lets the role of DATABASE_URL serve; makes that
-    role, with the password of DATABASE_URL, where there is none.
+    Before a roll-out, while the release before plays on; and once more after it, with --after. Runs
+    as the role of CROUPIER_MIGRATION_URL, and lets the role of DATABASE_URL serve; makes that role,
+    with the password of DATABASE_URL, where there is none.
     """
     with a_database(Settings.from_environment()) as settings:
-        prepare(settings)
-        print(f"The database is at revision {head()}, and the house {settings.house!r} is open.")
+        waiting = prepare(settings, after=after)
+        found = current(settings.owner_url)
+        print(f"The database is at revision {found}, and the house {settings.house!r} is open.")
+        if waiting:
+            print(
+                f"{_named(waiting)} until no process of an earlier release runs: "
+                "then `croupier migrate --after`."
+            )
 
 
-def prepare(settings: Settings) -> None:
-    """Migrates, opens the house, makes partitions ahead, lets the role of DATABASE_URL serve."""
-    if current(settings.owner_url) != head():
-        from sqlalchemy.exc import DBAPIError  # Slow to import, and nothing else needs it.
+def prepare(settings: Settings, *, after: bool = False) -> list[str]:
+    """Migrates, opens the house, makes partitions ahead, lets the role of DATABASE_URL serve.
 
-        try:
-            upgrade(settings.owner_url)
-        except DBAPIError as error:
-            raise Refused(
-                f"The migrations cannot run: {error.orig} Set CROUPIER_MIGRATION_URL to a role "
-                "that may create tables and roles."
-            ) from error
+    Returns the migrations that wait for the release before to be gone; `after` says that it is.
+    Raises Refused when what this program needs is behind one of them.
+    """
+    waiting = _upgraded(settings.owner_url, after)
+    if needed() in waiting:
+        raise Refused(
+            f"{_named(waiting)}: the first of them takes away what a release between that of the "
+            "database and this one did not need any more. When no process runs: "
+            "croupier migrate --after"
+        )
     open_house(settings.owner_url, settings.house)
     with psycopg.connect(settings.owner_url, autocommit=True) as owner:
         make_ahead(owner)
         _let_serve(owner, settings.database_url)
+    return waiting
+
+
+def _upgraded(url: str, after: bool) -> list[str]:
+    """Runs what is missing, and returns what still waits."""
+    if current(url) == head():
+        return []
+    from sqlalchemy.exc import DBAPIError  # Slow to import, and nothing else needs it.
+
+    try:
+        return upgrade(url, after=after)
+    except DBAPIError as error:
+        if isinstance(error.orig, LockNotAvailable):
+            raise Refused(
+                "The migrations cannot run: somebody has held a table for five seconds. Nothing "
+                "was changed; try again."
+            ) from error
+        raise Refused(
+            f"The migrations cannot run: {error.orig} Set CROUPIER_MIGRATION_URL to a role "
+            "that may create tables and roles."
+        ) from error
+
+
+def _named(waiting: list[str]) -> str:
+    return (
+        f"Migration {waiting[0]} waits"
+        if len(waiting) == 1
+        else (f"Migrations {', '.join(waiting)} wait")
+    )
 
 
 def _let_serve(owner: psycopg.Connection, url: str) -> None:
@@ -69,11 +118,16 @@ def ready_to_play(settings: Settings) -> Settings:
             "Set CROUPIER_SEED_KEYS, to be kept as safe as the database. "
             "`croupier seed-keys new` makes a key."
         )
-    found, needed = current(settings.database_url), head()
-    if found != needed:
-        raise Refused(
-            f"The database is at revision {found or 'none'}, this program needs {needed}. "
-            "Run `croupier migrate`."
-        )
+    match fitness(settings.database_url):
+        case "behind":
+            raise Refused(
+                f"The database is at revision {current(settings.database_url) or 'none'}, this "
+                f"program needs {needed()}. Run `croupier migrate`."
+            )
+        case "ahead":
+            raise Refused(
+                f"The database is at revision {current(settings.database_url)}, of a later "
+                "release, and has lost what this one needs. Run that release, or a later one."
+            )
     check_ring(settings)
     return settings

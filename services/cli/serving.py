@@ -42,7 +42,8 @@ def up() -> None:
     with until_told_to_stop():
         listeners = listen(settings)
         with everything(settings) as complete:
-            prepare(complete)
+            # Nobody else serves from a database of our own.
+            prepare(complete, after=not settings.database_url)
             check_ring(complete)
             key = local_key(complete)
             seals = "" if settings.seal_key else f", with the key in {public_key(settings)}"

@@ -6,7 +6,6 @@ and a manifest beside it with its positions, the hash chain before and after, an
 
 import gzip
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from hashlib import file_digest
 from itertools import starmap
 from pathlib import Path
@@ -20,6 +19,7 @@ from shared.eventstore import partitions
 from shared.eventstore.chain import GENESIS, verify_chain
 from shared.eventstore.envelope import Envelope
 from shared.eventstore.files import settle
+from shared.eventstore.jsonlines import FeedLine
 from shared.eventstore.partitions import Owner, Partition
 from shared.eventstore.store import Recorded
 
@@ -43,18 +43,6 @@ class Manifest(Struct, frozen=True):
     file: str
     bytes: int
     sha256: str
-
-
-class Line(Struct, frozen=True):
-    """A line of an export: a record of the feed, and when it was recorded."""
-
-    position: int
-    stream: str
-    version: int
-    leaf: str
-    chain: str
-    recorded_at: datetime
-    event: Raw
 
 
 def export(owner: Owner, house: str, partition: Partition, directory: Path) -> Path:
@@ -254,13 +242,12 @@ def _read(owner: Owner, table: str, house: str, after: int) -> Iterator[Recorded
 
 def _written(records: Iterable[Recorded], out: gzip.GzipFile) -> Iterator[Recorded]:
     for record in records:
-        line = Line(
+        line = FeedLine(
             record.position,
             record.stream,
             record.version,
             record.leaf.hex(),
             record.chain.hex(),
-            record.recorded_at,
             Raw(record.envelope),
         )
         out.write(msgspec.json.encode(line) + b"\n")
@@ -268,7 +255,7 @@ def _written(records: Iterable[Recorded], out: gzip.GzipFile) -> Iterator[Record
 
 
 def _record(text: bytes) -> Recorded:
-    line = msgspec.json.decode(text, type=Line)
+    line = msgspec.json.decode(text, type=FeedLine)
     envelope = bytes(line.event)
     sealed = msgspec.json.decode(envelope, type=Envelope)
     return Recorded(
@@ -281,7 +268,6 @@ def _record(text: bytes) -> Recorded:
         sealed.id.rpartition(".")[0],
         bytes.fromhex(line.leaf),
         bytes.fromhex(line.chain),
-        line.recorded_at,
     )
 
 

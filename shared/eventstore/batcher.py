@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from time import perf_counter
 from typing import NamedTuple
 
@@ -36,7 +35,6 @@ class Batcher:
         most_in_a_batch: int = 128,
         most_waiting: int = 4096,
         patience: float = 5.0,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_appended: Callable[[str, int], None] | None = None,
         pauses: Sequence[float] = RECONNECT_SECONDS,
     ) -> None:
@@ -46,7 +44,6 @@ class Batcher:
         self._most_in_a_batch = most_in_a_batch
         self._most_waiting = most_waiting
         self._patience = patience
-        self._clock = clock
         self._on_appended = on_appended
         self._pauses = pauses
         self._queues: dict[str, deque[_Waiting]] = {}
@@ -187,10 +184,10 @@ class Batcher:
     ) -> Sequence[Appended | Rejected]:
         for pause in self._pauses:
             try:
-                return await self._store.append_batch(house, appends, self._clock())
+                return await self._store.append_batch(house, appends)
             except Unreachable:
                 await asyncio.sleep(pause)
-        return await self._store.append_batch(house, appends, self._clock())
+        return await self._store.append_batch(house, appends)
 
 
 def _outcome(answer: Appended | Rejected) -> str:

@@ -1,12 +1,14 @@
 """How far views have come: to wait for one, and to measure how far it is behind."""
 
 import asyncio
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, ClassVar, Final, LiteralString, NamedTuple
 
 from msgspec import Struct
 from psycopg_pool import AsyncConnectionPool
 
+from shared.eventstore.envelope import decided_at
 from shared.kernel.rejected import Rejected
 
 MOST_WAIT_SECONDS: Final = 5.0
@@ -70,8 +72,14 @@ class Checkpoints:
     async def lag(self) -> dict[str, Lag]:
         """Every view by its name."""
         async with self._pool.connection() as connection:
-            rows = await connection.execute(_LAG)
-            return {name: Lag(events, seconds) for name, events, seconds in await rows.fetchall()}
+            rows = await (await connection.execute(_LAG)).fetchall()
+        now, lags = datetime.now(UTC), dict[str, Lag]()
+        for name, events, envelope in rows:
+            decided = envelope and decided_at(envelope)
+            seconds = (now - decided).total_seconds() if decided else 0.0
+            known = lags.get(name, Lag(0, 0.0))
+            lags[name] = Lag(max(known.events, events), max(known.seconds, seconds))
+        return lags
 
     def _next_look(self, house: str, name: str) -> "asyncio.Task[Checkpoint]":
         look = self._looks.get((house, name))
@@ -94,9 +102,7 @@ _CHECKPOINT: LiteralString = """
     SELECT generation, position FROM projection_checkpoint WHERE house = %s AND name = %s"""
 
 _LAG: LiteralString = """
-    SELECT c.name, max(h.position - c.position),
-           coalesce(extract(epoch FROM now() - min(e.recorded_at))::float8, 0)
+    SELECT c.name, h.position - c.position, e.envelope
       FROM projection_checkpoint c
       JOIN log_head h ON h.house = c.house
-      LEFT JOIN event_log e ON e.house = c.house AND e.position = c.position + 1
-     GROUP BY c.name"""
+      LEFT JOIN event_log e ON e.house = c.house AND e.position = c.position + 1"""

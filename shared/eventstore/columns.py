@@ -27,7 +27,7 @@ class _Is(IntEnum):
 
 
 class Columns:
-    """The parameters of `append_batch` after house and time. Streams and accounts are named once
+    """The parameters of `append_batch` after the house. Streams and accounts are named once
     and meant by their place, from 1."""
 
     def __init__(self, appends: Sequence[Append]) -> None:

@@ -86,6 +86,21 @@ def rfc3339(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
+def decided_at(envelope: bytes) -> datetime | None:
+    """When the command of an event was decided; None where nothing says so that can be read."""
+    try:
+        return _moment.decode(envelope).time
+    except ValueError:
+        return None
+
+
+class _Moment(Struct, frozen=True):
+    time: datetime
+
+
+_moment = msgspec.json.Decoder(_Moment)
+
+
 def _refuse_fraction(number: str) -> float:
     raise ValueError(f"{number} is not a whole number: events and commands have no other.")
 

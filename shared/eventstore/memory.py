@@ -36,7 +36,7 @@ class House:
         self.deadlines: dict[str, Deadline] = {}
         self.claimed: dict[str, datetime] = {}
 
-    def append(self, append: Append, now: datetime) -> Appended | Rejected:
+    def append(self, append: Append) -> Appended | Rejected:
         known = self.outcomes.get(append.command_id)
         if known and known.request_hash == append.request_hash:
             return known.appended
@@ -52,9 +52,9 @@ class House:
         if short := _move(balances, postings):
             return short
         self.balances = balances
-        return self._record(append, now)
+        return self._record(append)
 
-    def _record(self, append: Append, now: datetime) -> Appended:
+    def _record(self, append: Append) -> Appended:
         first = len(self.log) + 1
         for event in append.events:
             stream = self.streams.setdefault(event.stream, [])
@@ -69,7 +69,6 @@ class House:
                 envelope=event.envelope,
                 leaf=leaf,
                 chain=link(self.head().chain, leaf),
-                recorded_at=now,
             )
             self.log.append(recorded)
             stream.append(recorded)
@@ -110,10 +109,10 @@ class MemoryStore:
         self._houses = {house: House() for house in houses}
 
     async def append_batch(
-        self, house: str, appends: Sequence[Append], now: datetime
+        self, house: str, appends: Sequence[Append]
     ) -> list[Appended | Rejected]:
         kept = self._open(house)
-        return [kept.append(append, now) for append in appends]
+        return [kept.append(append) for append in appends]
 
     async def read_stream(
         self, house: str, stream: str, after: int = 0, limit: int = 1000

@@ -67,14 +67,14 @@ class PostgresStore:
         await self.readers.close()
 
     async def append_batch(
-        self, house: str, appends: Sequence[Append], now: datetime
+        self, house: str, appends: Sequence[Append]
     ) -> list[Appended | Rejected]:
         """One call at a time: the connection is one. See EventStore."""
         columns = Columns(appends)
         try:
             connection = await self._appending()
             async with connection.cursor(binary=True) as cursor:
-                await cursor.execute(_APPEND, (house, now, *columns.packed))
+                await cursor.execute(_APPEND, (house, *columns.packed))
                 row = await cursor.fetchone()
         except psycopg.Error as error:
             if error.sqlstate == _NOT_OPEN:
@@ -236,14 +236,14 @@ _AWAY = ("08", "25006", "40", "53", "55", "57")
 _NEWEST = 2**63 - 1
 
 _APPEND: LiteralString = (
-    "SELECT append_batch(%b, %b, "  # house, time, and the columns
+    "SELECT append_batch(%b, "  # house, and the columns
     "%b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b, %b)"
 )
 
 # What is read of each event, and what stands there in a row that is none.
 _READ: dict[type[Fact], tuple[LiteralString, LiteralString]] = {
     Fact: ("", ""),
-    Recorded: (", command_id, leaf, chain, recorded_at", ", '', '', '', now()"),
+    Recorded: (", command_id, leaf, chain", ", '', '', ''"),
 }
 
 # Places have no gaps, so a page is a range of them: a plan for it can neither sort the rest of the

@@ -118,9 +118,9 @@ class ReplicaStore:
         return await self._primary.head(house)
 
     async def append_batch(
-        self, house: str, appends: Sequence[Append], now: datetime
+        self, house: str, appends: Sequence[Append]
     ) -> list[Appended | Rejected]:
-        return await self._primary.append_batch(house, appends, now)
+        return await self._primary.append_batch(house, appends)
 
     async def outcome(self, house: str, command_id: str) -> Outcome | None:
         return await self._primary.outcome(house, command_id)

@@ -71,12 +71,11 @@ class Fact(Struct, frozen=True, gc=False):
 
 
 class Recorded(Fact, frozen=True, gc=False):
-    """All of an event in the log: with its command, its time, and its link of the hash chain."""
+    """All of an event in the log: with its command, and its link of the hash chain."""
 
     command_id: str
     leaf: bytes
     chain: bytes
-    recorded_at: datetime
 
 
 class Appended(Struct, frozen=True, gc=False):
@@ -131,7 +130,7 @@ class EventStore(Protocol):
     """One append-only log a house, gapless and in commit order, with its ledger."""
 
     async def append_batch(
-        self, house: str, appends: Sequence[Append], now: datetime
+        self, house: str, appends: Sequence[Append]
     ) -> list[Appended | Rejected]:
         """Record commands in one transaction, in order, as if one after the other.
 

@@ -15,6 +15,7 @@ from contextvars import Context
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
+from shared.eventstore.envelope import decided_at
 from shared.eventstore.rejections import Unreachable
 from shared.eventstore.store import EventStore, Recorded
 from shared.eventstore.subscription import follow
@@ -202,7 +203,8 @@ class Tail:
             for record in page:
                 self._hand_on(record)
             self._position = page[-1].position
-            self.lag_seconds = (datetime.now(UTC) - page[-1].recorded_at).total_seconds()
+            if decided := decided_at(page[-1].envelope):
+                self.lag_seconds = (datetime.now(UTC) - decided).total_seconds()
 
     def _hand_on(self, record: Recorded) -> None:
         for_all, for_some = self._inboxes.get(None), self._inboxes.get(record.stream)

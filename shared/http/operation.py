@@ -18,7 +18,7 @@ from psycopg.errors import UndefinedTable
 
 from shared import telemetry
 from shared.eventstore.checkpoints import Checkpoints
-from shared.eventstore.migrate import revisions
+from shared.eventstore.migrate import STANDS, fit
 from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.rejections import Unreachable
 from shared.http.openapi import answers
@@ -33,12 +33,13 @@ class Health(Struct, frozen=True):
     """Whether the process can serve. Without Redis it can: followers poll.
 
     One that was told to stop is `draining`: it answers who comes, and asks to go elsewhere. A
-    `schema` that is `behind` lacks migrations; one of a later release will do.
+    `schema` that is `behind` lacks migrations; one that is `ahead` has lost what this release
+    needs.
     """
 
     status: Literal["ready", "draining", "not ready"]
     database: Literal["reachable", "unreachable"]
-    schema: Literal["current", "behind", "unknown"]
+    schema: Literal["current", "behind", "ahead", "unknown"]
     redis: Literal["connected", "absent"]
 
 
@@ -60,19 +61,19 @@ class Operation:
         self._store, self._seals, self._figures = store, seals, figures
         self._checkpoints = Checkpoints(store.readers)
         self._is_draining, self._has_redis = is_draining, has_redis
-        self._older = frozenset(revisions()[1:])
 
     async def health(self) -> Health:
         """Asks the database which schema it has."""
         redis: Any = "connected" if self._has_redis() else "absent"
         try:
-            found = await self._store.rows("SELECT version_num FROM alembic_version", ())
+            found = await self._store.rows(STANDS, ())
         except UndefinedTable:
             found = []
         except Unreachable:
             return Health("not ready", "unreachable", "unknown", redis)
-        if not found or found[0][0] in self._older:
-            return Health("not ready", "reachable", "behind", redis)
+        schema = fit(*found[0]) if found else "behind"
+        if schema != "current":
+            return Health("not ready", "reachable", schema, redis)
         draining = self._is_draining()
         return Health("draining" if draining else "ready", "reachable", "current", redis)
 

@@ -42,8 +42,9 @@ _OURS = {variable(field) for field in Settings.model_fields}
 class Croupier:
     """`croupier serve` as a process of its own, on a port that stays the same when it restarts."""
 
-    def __init__(self, database: Database, redis_url: str = "") -> None:
-        self.database = database
+    def __init__(self, database: Database, redis_url: str = "", code: Path = ROOT) -> None:
+        """`code`: where the program is, if not here."""
+        self.database, self.code = database, code
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
@@ -67,9 +68,9 @@ class Croupier:
         """Where it tells what it does; without it, where the tests do."""
         self._process: subprocess.Popen[str] | None = None
 
-    def twin(self) -> "Croupier":
+    def twin(self, code: Path = ROOT) -> "Croupier":
         """Another process, on a port of its own, with the same database and the same keys."""
-        twin = Croupier(self.database)
+        twin = Croupier(self.database, code=code)
         twin.environment = self.environment | {"CROUPIER_PORT": twin.address.rpartition(":")[2]}
         return twin
 
@@ -79,7 +80,7 @@ class Croupier:
             self._process = subprocess.Popen(
                 _SERVE,
                 env=self.environment,
-                cwd=ROOT,
+                cwd=self.code,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

@@ -29,18 +29,28 @@ def test_it_is_ready_also_without_redis_and_without_a_house_of_the_local_name(
 
 
 @pytest.mark.parametrize(
-    ("revision", "status", "schema"),
-    [("0001", 503, "behind"), (None, 503, "behind"), ("9999", 200, "current")],
+    ("revision", "floor", "status", "schema"),
+    [
+        ("0001", None, 503, "behind"),
+        (None, None, 503, "behind"),
+        ("9999", None, 200, "current"),
+        ("9999", "9999", 503, "ahead"),
+    ],
 )
-def test_it_is_not_ready_on_a_schema_that_lacks_migrations(
-    revision: str | None, status: int, schema: str, database: Database, http: httpx.Client
+def test_it_is_not_ready_on_a_schema_that_lacks_what_it_needs(
+    revision: str | None,
+    floor: str | None,
+    status: int,
+    schema: str,
+    database: Database,
+    http: httpx.Client,
 ) -> None:
-    """One that is ahead is that of a release which is being rolled out: its migrations let us go
-    on."""
+    """What a later release only added, while it is rolled out, lets us go on."""
     with Croupier(database) as running:
         with psycopg.connect(database.owner_url, autocommit=True) as owner:
             if revision:
                 owner.execute("UPDATE alembic_version SET version_num = %s", (revision,))
+                owner.execute("UPDATE schema_floor SET revision = %s", (floor,))
             else:
                 owner.execute("DROP TABLE alembic_version")
         answer = http.get(f"{running.address}/readyz")

@@ -21,7 +21,7 @@ from tests.api.croupier import Croupier, House, Json
 from tests.api.listening import LOG, Heard, hear, ids, listening, table
 from tests.conftest import Cluster, Mortal
 from tests.crash.load import Load
-from tests.eventstore.appends import NOW, a_command
+from tests.eventstore.appends import a_command
 
 TABLES = [f"table-{number}" for number in range(8)]
 THE_END = "the-end"
@@ -64,7 +64,7 @@ async def record(house: House, *streams: str, bytes_each: int = 100) -> int:
     ]
     async with PostgresStore(house.croupier.database.app_url) as store:
         head = (await store.head(house.name)).position
-        await store.append_batch(house.name, [a_command(f"after-{head}", *events)], NOW)
+        await store.append_batch(house.name, [a_command(f"after-{head}", *events)])
     return head + len(events)
 
 

@@ -22,7 +22,7 @@ from shared.http.stream import Admit, Streams, frame
 from shared.logs import TRACE
 from tests.api.croupier import PATIENCE_SECONDS
 from tests.api.listening import hear, ids, listening
-from tests.eventstore.appends import HOUSE, NOW, a_command, an_event
+from tests.eventstore.appends import HOUSE, a_command, an_event
 
 AN_HOUR = 3600.0
 OAK, ELM = "table-oak", "table-elm"
@@ -43,7 +43,7 @@ class Log(MemoryStore):
         for stream in streams:
             position = (await self.head(HOUSE)).position + 1
             append = a_command(f"{position}", an_event(stream))
-            await self.append_batch(HOUSE, [append], NOW)
+            await self.append_batch(HOUSE, [append])
             self.wakeups.announce(HOUSE, position)
 
 

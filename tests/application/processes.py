@@ -87,7 +87,7 @@ async def a_process(
     commands: Iterator[int],
     best: BestTables | None = None,
 ) -> AsyncIterator[Process]:
-    async with PostgresStore(database.app_url) as store, Batcher(store, clock=clock) as batcher:
+    async with PostgresStore(database.app_url) as store, Batcher(store) as batcher:
         late: list[timedelta] = []
         tables = Tables(store, batcher, CODEC, Shoes({"k": KEY}, "k", token_bytes), clock)
         computers = Computers(tables, best or AtOnce(), clock)

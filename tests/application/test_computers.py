@@ -317,7 +317,7 @@ async def test_a_computer_that_is_sent_away_is_asked_no_more(twins: list[Process
 
 async def test_whoever_asks_a_computer_says_so_at_once(clock: Clock, twins: list[Process]) -> None:
     store = twins[0].store
-    async with Wakeups() as wakeups, Batcher(store, clock=clock) as batcher:
+    async with Wakeups() as wakeups, Batcher(store) as batcher:
         asking = Tables(
             *(store, batcher, CODEC, Shoes({"k": KEY}, "k", token_bytes), clock),
             announced_to(wakeups),

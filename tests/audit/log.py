@@ -142,7 +142,6 @@ class Log:
                     envelope=new.envelope,
                     leaf=leaf,
                     chain=self._chain,
-                    recorded_at=self.now,
                 )
             )
 

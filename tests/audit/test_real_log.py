@@ -38,7 +38,6 @@ FOLLOWS = (
 """The log, and what has to be what it gives: every bit of every column of every row."""
 
 SAYS_NOTHING = {
-    ("event_log", "recorded_at"): "nobody can say whether it is true: the command's time is sealed",
     ("deadline", "claimed_until"): "for how long a worker has taken it on; it is taken on again",
     ("snapshot", "house"): "one that is gone spares no time, and changes nothing",
     ("snapshot", "format"): "one of another format is of another release, and never read",
@@ -58,6 +57,7 @@ FOLLOWS_NOT = {
     "projected_significant": "likewise",
     "projected_statement": "likewise",
     "projected_table": "likewise",
+    "schema_floor": "which releases may run",
     "seal": "a copy of what is kept outside, and signed: `croupier verify --seal` reads that",
     "seal_cosignature": "signed by others",
     "seal_fault": "what was found before",
@@ -89,6 +89,7 @@ def test_every_table_is_spoken_of(owner: Owner) -> None:
 def columns(owner: Owner, table: str) -> list[str]:
     found = owner.execute(
         "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 "
+        "AND NOT attisdropped "
         "ORDER BY attnum",
         (table,),
     )

@@ -9,10 +9,10 @@ WITH command AS (
     RETURNING c.id, c.stream, h.version
 ), appended AS (
     INSERT INTO floor.event_log (house, stream, version, type, schema_version, command_id,
-                                 envelope, leaf, chain, recorded_at)
+                                 envelope, leaf, chain)
     SELECT 'local', stream, version - 3 + line, 'blackjack.card_dealt', 1, id,
            convert_to(repeat('e', :envelope_bytes), 'UTF8'), convert_to(repeat('l', 32), 'UTF8'),
-           convert_to(repeat('c', 32), 'UTF8'), now()
+           convert_to(repeat('c', 32), 'UTF8')
     FROM head, generate_series(1, 3) line
     RETURNING position
 ), place AS (

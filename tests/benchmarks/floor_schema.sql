@@ -13,7 +13,6 @@ CREATE TABLE floor.event_log (
     envelope       bytea       NOT NULL,
     leaf           bytea       NOT NULL,
     chain          bytea       NOT NULL,
-    recorded_at    timestamptz NOT NULL,
     PRIMARY KEY (house, position)
 );
 CREATE INDEX event_log_stream ON floor.event_log (house, stream, version);

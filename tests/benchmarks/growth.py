@@ -148,9 +148,9 @@ _CAUGHT_UP: LiteralString = """
 _COPY: tuple[LiteralString, ...] = (
     """
     INSERT INTO event_log (house, position, stream, version, type, schema_version, command_id,
-                           envelope, leaf, chain, recorded_at)
+                           envelope, leaf, chain)
     SELECT house, position + %(copy)s * %(events)s, stream || '-' || %(copy)s, version, type,
-           schema_version, command_id || '-' || %(copy)s, envelope, leaf, chain, recorded_at
+           schema_version, command_id || '-' || %(copy)s, envelope, leaf, chain
       FROM event_log WHERE house = %(house)s AND position <= %(events)s ORDER BY position""",
     """
     INSERT INTO posting (house, position, line, account, amount, balance_after)

@@ -39,7 +39,7 @@ async def write(store: PostgresStore, table_id: str, events: int) -> int:
     game = _game(table_id)
     while version < events:
         steps = [next(game) for _ in range(COMMANDS_A_BATCH)]
-        answers = await store.append_batch(HOUSE, _appends(stream, version, steps), NOW)
+        answers = await store.append_batch(HOUSE, _appends(stream, version, steps))
         last = answers[-1]
         assert isinstance(last, Appended), last
         version = last.version

@@ -20,7 +20,7 @@ OVER_ALL_HOUSES = (
     "SELECT h.house FROM log_head h WHERE EXISTS (SELECT FROM deadline d ",
     "SELECT h.house, n.name, c.generation, ",
     "UPDATE projection_checkpoint SET held_until = ",
-    "SELECT c.name, max(h.position - c.position), ",
+    "SELECT c.name, h.position - c.position, e.envelope ",
     "SELECT h.house FROM log_head h LEFT JOIN seal_head s ",
     "SELECT coalesce(sum(h.position)::bigint, ",
 )

@@ -144,9 +144,9 @@ class Stack:
     def address(self) -> str:
         return self.processes[self.front].address
 
-    def migrate(self, image: str | None = None) -> str:
+    def migrate(self, *options: str, image: str | None = None) -> str:
         """Brings the schema to that of the image."""
-        return self.run("migrate", image=image, **OWNER)
+        return self.run("migrate", *options, image=image, **OWNER)
 
     def run(self, *words: str, image: str | None = None, **environment: str) -> str:
         """One command in a container of its own, and what it says. It has to succeed."""

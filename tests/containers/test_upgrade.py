@@ -1,7 +1,7 @@
 """A new version with a new schema takes over while everybody plays, and no request fails.
 
-The next version is this one with one more migration, which changes the busiest table. What runs
-already has to live with that: the first half of every upgrade is old code on a new schema.
+The next version is this one with two more migrations, which change the busiest table: one before
+what runs already is replaced, and has to live with it, and one after.
 """
 
 import asyncio
@@ -17,19 +17,28 @@ from tests.crash.audit import nothing_is_lost_and_nothing_is_doubled
 from tests.crash.load import Load
 
 NEXT = "croupier:next"
-MIGRATION = f"""
+MIGRATIONS = {
+    "before": f"""
 from alembic import op
 revision = "next"
 down_revision = "{head()}"
 def upgrade():
     op.execute("ALTER TABLE event_log ADD COLUMN of_the_next_version text")
-"""
+""",
+    "after": """
+from alembic import op
+revision = "then"
+down_revision = "next"
+def upgrade():
+    op.execute("ALTER TABLE event_log DROP COLUMN of_the_next_version")
+""",
+}
 RECIPE = """
 FROM croupier:test
 USER 0
-COPY next.py /
-RUN python3 -c "from shared.eventstore.migrate import SCRIPTS as there; import shutil; \
-    shutil.copy('/next.py', there / 'versions')"
+COPY *.py /migrations/
+RUN python3 -c "from shared.eventstore.migrate import SCRIPTS as there; from shutil import copy; \
+    [copy(f'/migrations/{k}.py', there / 'versions' / k) for k in ('before', 'after')]"
 USER 65532
 """
 
@@ -37,7 +46,8 @@ USER 65532
 @pytest.fixture(scope="module")
 def next_image(image: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     context: Path = tmp_path_factory.mktemp("next")
-    (context / "next.py").write_text(MIGRATION)
+    for kind, script in MIGRATIONS.items():
+        (context / f"{kind}.py").write_text(script)
     (context / "Dockerfile").write_text(RECIPE)
     docker("build", "-t", NEXT, str(context))
     return NEXT
@@ -50,8 +60,9 @@ async def test_an_upgrade_under_load_fails_no_request(
     load = Load(house, addresses=old[1:], thought_seconds=THOUGHT_SECONDS)
     async with load.running():
         await load.until_answered(PART)
-        said = await asyncio.to_thread(stack.migrate, next_image)
+        said = await asyncio.to_thread(stack.migrate, image=next_image)
         assert "revision next" in said
+        assert "Migration then waits" in said
         await load.until_answered(PART)
         for number, leaving in enumerate(zip(SERVICES, WORKERS, strict=True), 1):
             await asyncio.to_thread(stack.work, f"next-worker-{number}", image=next_image)
@@ -62,7 +73,13 @@ async def test_an_upgrade_under_load_fails_no_request(
             for name in leaving:
                 assert await asyncio.to_thread(stack.processes[name].stop) == 0
             await load.until_answered(PART)
+        said = await asyncio.to_thread(stack.migrate, "--after", image=next_image)
+        assert "revision then" in said
+        await load.until_answered(PART)
 
+    refused = await asyncio.to_thread(stack.begin, "old", "serve")
+    assert refused.exit_code() == 1
+    assert "of a later release" in refused.said()
     assert [each for each in load.troubles if "version-conflict" not in each] == []
     stack.front = "next-1"
     nothing_is_lost_and_nothing_is_doubled(load)

@@ -13,7 +13,8 @@ import yaml
 from services.settings import Settings, variable
 
 ROOT = Path(__file__).parents[2]
-OURS = {"croupier-api", "croupier-worker", "croupier-migrate"}
+MIGRATIONS = {"croupier-migrate", "croupier-migrate-after"}
+OURS = {"croupier-api", "croupier-worker", *MIGRATIONS}
 
 
 @pytest.fixture(scope="module", params=["trial", "production"])
@@ -103,7 +104,12 @@ def test_only_the_migration_sees_the_secret_of_the_owner(found: Any) -> None:
         if volume.get("secret", {}).get("secretName") == "croupier-owner"
     }
 
-    assert seen & OURS == {"croupier-migrate"}
+    assert seen & OURS == MIGRATIONS
+
+
+def test_what_takes_away_waits_until_somebody_has_looked(found: Any) -> None:
+    assert found["Job", "croupier-migrate-after"]["spec"]["suspend"] is True
+    assert "suspend" not in found["Job", "croupier-migrate"]["spec"]
 
 
 def test_only_workers_have_the_key_that_seals(found: Any) -> None:

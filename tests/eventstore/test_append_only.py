@@ -7,7 +7,7 @@ from psycopg.errors import CheckViolation, InsufficientPrivilege
 from shared.eventstore.postgres import PostgresStore
 from shared.kernel.chips import ISSUANCE, bank, floor, in_play, stack, vault
 from tests.conftest import Database
-from tests.eventstore.appends import ADA, HOUSE, NOW, a_command, a_grant, an_event
+from tests.eventstore.appends import ADA, HOUSE, a_command, a_grant, an_event
 
 RECORDS = ("event_log", "event_log_0", "posting", "command_outcome")
 CHANGES = [
@@ -29,7 +29,7 @@ FORGERIES = [
 
 @pytest.fixture
 async def recorded(postgres: PostgresStore) -> PostgresStore:
-    await postgres.append_batch(HOUSE, [a_grant("grant", ADA, 100)], NOW)
+    await postgres.append_batch(HOUSE, [a_grant("grant", ADA, 100)])
     return postgres
 
 
@@ -89,7 +89,7 @@ async def test_snapshots_are_disposable(recorded: PostgresStore) -> None:
 async def test_every_posting_is_kept_with_the_balance_after_it(postgres: PostgresStore) -> None:
     refused = a_command("no", an_event("t", ADA, -500, "x", 500))
     twice = a_command("twice", an_event("t", ADA, -10, "x", 10), an_event("t", "x", -4, ADA, 4))
-    await postgres.append_batch(HOUSE, [a_grant("grant", ADA, 100), refused, twice], NOW)
+    await postgres.append_batch(HOUSE, [a_grant("grant", ADA, 100), refused, twice])
 
     async with postgres.readers.connection() as connection:
         rows = await connection.execute(

@@ -3,7 +3,6 @@
 import asyncio
 import secrets
 from collections.abc import Sequence
-from datetime import datetime
 
 import psycopg
 import pytest
@@ -23,7 +22,7 @@ from shared.eventstore.rejections import (
 from shared.eventstore.store import Append, Appended, EventStore, HouseNotOpen
 from shared.kernel.rejected import Rejected
 from tests.conftest import Database, Mortal
-from tests.eventstore.appends import ADA, BOB, HOUSE, NOW, a_command, a_grant, an_event
+from tests.eventstore.appends import ADA, BOB, HOUSE, a_command, a_grant, an_event
 
 KILL = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
            WHERE query LIKE 'SELECT append_batch%' AND datname = current_database()"""
@@ -41,7 +40,7 @@ class Watched(MemoryStore):
         self.gate.set()
 
     async def append_batch(
-        self, house: str, appends: Sequence[Append], now: datetime
+        self, house: str, appends: Sequence[Append]
     ) -> list[Appended | Rejected]:
         self.batches.append((house, [append.command_id for append in appends]))
         await self.gate.wait()
@@ -50,7 +49,7 @@ class Watched(MemoryStore):
         fault = self.faults.pop(0) if self.faults else None
         if fault and not self.answers_get_lost:
             raise fault
-        answers = await super().append_batch(house, appends, now)
+        answers = await super().append_batch(house, appends)
         if fault:
             raise fault
         return answers
@@ -111,7 +110,7 @@ async def test_the_same_key_five_times_at_once_is_one_event_and_five_equal_answe
 
 
 async def test_each_caller_hears_its_own_refusal(store: EventStore) -> None:
-    await store.append_batch(HOUSE, [a_grant("grant", ADA, 10)], NOW)
+    await store.append_batch(HOUSE, [a_grant("grant", ADA, 10)])
     async with Batcher(store) as batcher:
         answers = await asyncio.gather(
             batcher.append(HOUSE, on("table-1", 1, expected=4)),
@@ -125,7 +124,7 @@ async def test_each_caller_hears_its_own_refusal(store: EventStore) -> None:
 
 
 async def test_of_a_hundred_debits_of_60_percent_exactly_one_is_accepted(store: EventStore) -> None:
-    await store.append_batch(HOUSE, [a_grant("grant", ADA, 100)], NOW)
+    await store.append_batch(HOUSE, [a_grant("grant", ADA, 100)])
     debits = [a_command(f"{n}", an_event(f"table-{n}", ADA, -60, BOB, 60)) for n in range(100)]
     async with Batcher(store, most_in_a_batch=16) as batcher:
         answers = await asyncio.gather(
@@ -204,27 +203,35 @@ async def test_a_store_that_stays_away_is_given_up_and_asked_again_by_the_next()
 async def test_a_killed_connection_loses_nothing_and_doubles_nothing(
     postgres: PostgresStore, database: Database
 ) -> None:
-    async def kill_now_and_then() -> int:
-        killed, seen = 0, -1
+    answers: list[Appended] = []
+    killed = asyncio.Event()
+
+    async def append() -> None:
+        """However fast that is, it goes on until enough connections were killed."""
+        while not killed.is_set():
+            numbers = range(len(answers), len(answers) + 20)
+            calls = (batcher.append(HOUSE, on(f"table-{n % 20}", n)) for n in numbers)
+            answers.extend(await asyncio.gather(*calls))
+
+    async def kill(connections: int) -> None:
         admin = await psycopg.AsyncConnection.connect(database.owner_url, autocommit=True)
         async with admin:
-            while (position := (await postgres.head(HOUSE)).position) < 400:
-                if position > seen:
-                    killed += (await admin.execute(KILL)).rowcount
-                seen = position
-        return killed
+            while connections > 0:
+                connections -= (await admin.execute(KILL)).rowcount
+                await asyncio.sleep(0.01)
+        killed.set()
 
-    async with Batcher(postgres, most_in_a_batch=20, patience=60, pauses=(0,) * 20) as batcher:
-        *answers, killed = await asyncio.gather(
-            *(batcher.append(HOUSE, on(f"table-{n % 20}", n)) for n in range(400)),
-            kill_now_and_then(),
-        )
+    async with (
+        Batcher(postgres, most_in_a_batch=5, patience=60, pauses=(0,) * 20) as batcher,
+        asyncio.TaskGroup() as both,
+    ):
+        both.create_task(append())
+        both.create_task(kill(5))
 
-    assert killed > 0
     log = await postgres.read_log(HOUSE)
-    assert sorted(answer.first_position for answer in answers) == list(range(1, 401))
-    assert sorted(int(record.command_id) for record in log) == list(range(400))
-    assert verify_chain(log) == (400, log[-1].chain)
+    assert sorted(answer.first_position for answer in answers) == [r.position for r in log]
+    assert sorted(int(record.command_id) for record in log) == list(range(len(answers)))
+    assert verify_chain(log) == (len(answers), log[-1].chain)
 
 
 async def test_a_killed_server_loses_nothing_and_doubles_nothing(mortal: Mortal) -> None:

@@ -12,7 +12,7 @@ from shared.eventstore.rejections import InsufficientChips, VersionConflict
 from shared.eventstore.store import Append, Recorded
 from shared.eventstore.subscription import follow
 from tests.conftest import Database
-from tests.eventstore.appends import ADA, BOB, HOUSE, NOW, a_command, a_grant, an_event
+from tests.eventstore.appends import ADA, BOB, HOUSE, a_command, a_grant, an_event
 
 WRITERS, COMMANDS = 8, 50
 EVENTS = WRITERS * COMMANDS * 2
@@ -48,7 +48,7 @@ async def test_writers_on_one_stream_never_overwrite_each_other(
 async def test_a_hundred_debits_over_many_connections_leave_what_one_leaves(
     postgres: PostgresStore, database: Database
 ) -> None:
-    await postgres.append_batch(HOUSE, [a_grant("grant", ADA, 100)], NOW)
+    await postgres.append_batch(HOUSE, [a_grant("grant", ADA, 100)])
 
     async def debits(writer: int) -> list[object]:
         async with PostgresStore(database.app_url) as store, Batcher(store) as batcher:

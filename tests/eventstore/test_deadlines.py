@@ -65,7 +65,7 @@ async def test_what_a_stream_waits_for(
     store: EventStore, appends: Sequence[Append], then: list[Deadline]
 ) -> None:
     for append in appends:
-        await store.append_batch(HOUSE, [append], NOW)
+        await store.append_batch(HOUSE, [append])
 
     assert await store.claim_deadlines(HOUSE, NOON, NOON + SECOND) == then
 
@@ -74,7 +74,7 @@ async def test_what_a_stream_waits_for(
 async def test_the_commands_of_a_batch_decide_one_after_the_other(
     store: EventStore, appends: Sequence[Append], then: list[Deadline]
 ) -> None:
-    await store.append_batch(HOUSE, appends, NOW)
+    await store.append_batch(HOUSE, appends)
 
     assert await store.claim_deadlines(HOUSE, NOON, NOON + SECOND) == then
 
@@ -105,8 +105,8 @@ async def test_the_houses_in_which_something_is_due(database: Database) -> None:
     for house in ("early", "late", "idle"):
         open_house(database.owner_url, house)
     async with PostgresStore(database.app_url) as store:
-        await store.append_batch("early", [FIRST], NOW)
-        await store.append_batch("late", [waiting("c", due("table-t", 1))], NOW)
+        await store.append_batch("early", [FIRST])
+        await store.append_batch("late", [waiting("c", due("table-t", 1))])
 
         assert await store.houses_due(NOON) == ["early"]
         assert await store.houses_due(NOON + SECOND) == ["early", "late"]
@@ -118,7 +118,7 @@ async def test_the_houses_in_which_something_is_due(database: Database) -> None:
 async def test_a_new_deadline_is_nobodys_yet(store: EventStore) -> None:
     await waits(store, due("table-t", -1))
     await store.claim_deadlines(HOUSE, NOON, NOON + 9 * SECOND)
-    (answer,) = await store.append_batch(HOUSE, [waiting("next", OTHER)], NOW)
+    (answer,) = await store.append_batch(HOUSE, [waiting("next", OTHER)])
 
     assert isinstance(answer, Appended)
     assert await store.claim_deadlines(HOUSE, NOON, NOON + SECOND) == [OTHER]
@@ -127,7 +127,7 @@ async def test_a_new_deadline_is_nobodys_yet(store: EventStore) -> None:
 async def test_an_append_that_changes_nothing_leaves_the_claim(store: EventStore) -> None:
     await waits(store, due("table-t", -1))
     await store.claim_deadlines(HOUSE, NOON, NOON + 9 * SECOND)
-    await store.append_batch(HOUSE, [waiting("next", UNSET)], NOW)
+    await store.append_batch(HOUSE, [waiting("next", UNSET)])
 
     assert await store.claim_deadlines(HOUSE, NOON, NOON + SECOND) == []
 
@@ -157,5 +157,5 @@ async def waits(store: EventStore, *deadlines: Deadline) -> None:
     """A stream with each of these."""
     for deadline in deadlines:
         append = a_command(deadline.stream, an_event(deadline.stream))
-        (answer,) = await store.append_batch(HOUSE, [replace(append, deadline=deadline)], NOW)
+        (answer,) = await store.append_batch(HOUSE, [replace(append, deadline=deadline)])
         assert isinstance(answer, Appended)

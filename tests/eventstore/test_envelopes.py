@@ -203,7 +203,6 @@ def recorded(event: NewEvent, position: int = 1, previous: bytes = GENESIS) -> R
         envelope=event.envelope,
         leaf=leaf,
         chain=link(previous, leaf),
-        recorded_at=NOW,
     )
 
 

@@ -13,7 +13,7 @@ from shared.eventstore.memory import MemoryStore
 from shared.eventstore.store import EventStore, Fact, Recorded
 from shared.eventstore.subscription import follow, pages, version_at
 from shared.eventstore.wakeups import Wakeups
-from tests.eventstore.appends import HOUSE, NOW, a_command, an_event
+from tests.eventstore.appends import HOUSE, a_command, an_event
 
 AN_HOUR = 3600.0
 
@@ -163,7 +163,7 @@ async def test_the_version_of_a_stream_at_any_position_is_found(
     """The stream is every third event, from the second on."""
     streams = ["table-t" if n % 3 == 1 else "table-other" for n in range(length * 3)]
     for number, stream in enumerate(streams):
-        await store.append_batch(HOUSE, [a_command(f"{number}", an_event(stream))], NOW)
+        await store.append_batch(HOUSE, [a_command(f"{number}", an_event(stream))])
 
     found = [await version_at(store, HOUSE, "table-t", at) for at in range(len(streams) + 3)]
 
@@ -234,7 +234,7 @@ async def test_without_redis_nobody_hears_of_a_fault() -> None:
 
 async def append(store: EventStore, numbers: Sequence[int]) -> None:
     for number in numbers:
-        await store.append_batch(HOUSE, [a_command(f"{number}", an_event("table-t"))], NOW)
+        await store.append_batch(HOUSE, [a_command(f"{number}", an_event("table-t"))])
 
 
 async def test_leaving_is_possible_at_once(valkey_url: str) -> None:

@@ -196,7 +196,7 @@ async def add(store: EventStore, stream: str, events: int) -> None:
         actor="test",
         time=NOW,
     )
-    await store.append_batch(HOUSE, [Append(command_id, b"", stream, None, sealed)], NOW)
+    await store.append_batch(HOUSE, [Append(command_id, b"", stream, None, sealed)])
 
 
 def total(events: int) -> int:

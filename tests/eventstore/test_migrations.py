@@ -2,22 +2,31 @@
 
 import subprocess
 import sys
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from shutil import copytree
 
 import psycopg
 import pytest
+from alembic import command
 from alembic.script import ScriptDirectory
 
-from shared.eventstore.migrate import SCRIPTS, current, head, open_house, upgrade
+from services.cli.database import prepare, ready_to_play
+from services.cli.refused import Refused
+from services.settings import Settings
+from shared.eventstore import migrate
+from shared.eventstore.migrate import (
+    SCRIPTS,
+    alembic,
+    current,
+    fit,
+    fitness,
+    head,
+    needed,
+    open_house,
+    upgrade,
+)
 from tests.conftest import Database
-
-
-@pytest.fixture
-def bare(database: Database) -> Database:
-    """A database before its first migration."""
-    with psycopg.connect(database.owner_url, autocommit=True) as owner:
-        owner.execute("DROP SCHEMA public CASCADE")
-        owner.execute("CREATE SCHEMA public")
-    return database
 
 
 def test_from_nothing_to_the_newest_and_again(bare: Database) -> None:
@@ -25,6 +34,90 @@ def test_from_nothing_to_the_newest_and_again(bare: Database) -> None:
 
     upgrade(bare.owner_url)
     upgrade(bare.owner_url)
+
+    assert current(bare.owner_url) == head()
+
+
+def test_what_takes_away_waits_until_it_is_told_that_the_release_before_is_gone(
+    bare: Database,
+) -> None:
+    url = bare.owner_url
+    command.upgrade(alembic(url), "0008")
+
+    assert upgrade(url) == ["0010"]
+    assert (current(url), fitness(url)) == ("0009", "current")
+    assert upgrade(url) == ["0010"]
+    assert upgrade(url, after=True) == []
+    assert (current(url), fitness(url)) == ("0010", "current")
+
+
+@pytest.fixture
+def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The scripts of a later release: it took something away, and then added something."""
+    scripts = tmp_path / "migrations"
+    copytree(SCRIPTS, scripts)
+    for kind, number, before in (("after", "9001", head()), ("before", "9002", "9001")):
+        (scripts / "versions" / kind / f"{number}_later.py").write_text(
+            f"""revision = "{number}"\ndown_revision = "{before}"\ndef upgrade(): pass\n"""
+        )
+    monkeypatch.setattr(migrate, "SCRIPTS", scripts)
+    return scripts
+
+
+def test_what_is_added_behind_what_takes_away_waits_with_it(
+    database: Database, later: Path
+) -> None:
+    settings = Settings(database_url=database.app_url, migration_url=database.owner_url)
+
+    with pytest.raises(Refused, match=r"^Migrations 9001, 9002 wait: .* croupier migrate --after"):
+        prepare(settings)
+
+    assert current(database.owner_url) != "9002"
+    assert prepare(settings, after=True) == []
+    assert current(database.owner_url) == "9002"
+
+
+def test_a_release_does_not_start_where_a_later_one_took_away_what_it_needs(
+    database: Database, later: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upgrade(database.owner_url, after=True)
+    monkeypatch.undo()
+    ring = "k:" + urlsafe_b64encode(bytes(32)).decode()
+
+    with pytest.raises(Refused, match="at revision 9002, of a later release, and has lost what"):
+        ready_to_play(Settings(database_url=database.app_url, seed_keys=ring))
+
+
+@pytest.mark.parametrize(
+    ("found", "floor", "fits"),
+    [
+        (None, None, "behind"),
+        ("0001", None, "behind"),
+        (needed(), None, "current"),
+        (head(), head(), "current"),
+        ("9001", None, "current"),
+        ("9001", head(), "current"),
+        ("9001", "9001", "ahead"),
+        ("9002", "9001", "ahead"),
+    ],
+)
+def test_which_schema_a_release_can_live_with(
+    found: str | None, floor: str | None, fits: str
+) -> None:
+    assert fit(found, floor) == fits
+
+
+def test_a_table_that_somebody_holds_is_not_waited_for(bare: Database) -> None:
+    """Whoever plays would wait behind the migration."""
+    command.upgrade(alembic(bare.owner_url), "0009")
+    settings = Settings(database_url=bare.app_url, migration_url=bare.owner_url)
+    with psycopg.connect(bare.app_url) as reader:
+        reader.execute("SELECT FROM event_log")
+        with pytest.raises(Refused, match=r"held a table for five seconds.*try again"):
+            prepare(settings, after=True)
+    assert current(bare.owner_url) == "0009"
+
+    prepare(settings, after=True)
 
     assert current(bare.owner_url) == head()
 
@@ -38,7 +131,7 @@ def test_the_newest_is_known_without_alembic_and_to_alembic() -> None:
     asked = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
 
     assert asked.stdout == "False\n"
-    assert ScriptDirectory(SCRIPTS).get_current_head() == head()
+    assert ScriptDirectory.from_config(alembic()).get_current_head() == head()
 
 
 def test_opening_a_house_twice_is_harmless(database: Database) -> None:
@@ -53,7 +146,7 @@ def test_events_beyond_the_last_partition_find_a_place(database: Database) -> No
     with psycopg.connect(database.owner_url) as owner:
         for position in (1, 50_000_000, 50_000_001, 100_000_000, 100_000_001, 10**12):
             owner.execute(
-                "INSERT INTO event_log VALUES ('h', %s, 's', 1, 't', 1, 'c', '', '', '', now())",
+                "INSERT INTO event_log VALUES ('h', %s, 's', 1, 't', 1, 'c', '', '', '')",
                 (position,),
             )
         places = owner.execute(

@@ -20,9 +20,9 @@ async def test_the_rows_read_do_not_grow_with_the_tables(
 ) -> None:
     async with PostgresStore(database.app_url) as store:  # its statistics come when it leaves
         for batch in range(BATCHES):
-            await store.append_batch(HOUSE, [a_visit(batch, n) for n in range(SIZE)], NOW)
+            await store.append_batch(HOUSE, [a_visit(batch, n) for n in range(SIZE)])
             if batch % 2:
-                await store.append_batch(HOUSE, [a_visit(batch, n) for n in range(SIZE)], NOW)
+                await store.append_batch(HOUSE, [a_visit(batch, n) for n in range(SIZE)])
 
     with psycopg.connect(database.owner_url) as owner:
         read = dict(owner.execute(READS).fetchall())

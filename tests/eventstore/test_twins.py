@@ -86,8 +86,8 @@ async def compare(
     house: str, one: EventStore, other: EventStore, story: list[list[Append]]
 ) -> None:
     for batch in story:
-        answers = await one.append_batch(house, batch, NOW)
-        expected = await other.append_batch(house, batch, NOW)
+        answers = await one.append_batch(house, batch)
+        expected = await other.append_batch(house, batch)
         assert list(map(plain, answers)) == list(map(plain, expected))
         until = NOON + A_MILLISECOND
         claimed = await one.claim_deadlines(house, NOON, until, limit=1)

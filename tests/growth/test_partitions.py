@@ -12,7 +12,7 @@ from shared.eventstore.migrate import open_house
 from shared.eventstore.partitions import EVENTS, Partition, make_ahead, partitions
 from shared.eventstore.postgres import PostgresStore
 from tests.conftest import Database
-from tests.eventstore.appends import ADA, HOUSE, NOW, a_grant
+from tests.eventstore.appends import ADA, HOUSE, a_grant
 from tests.growth.small import partitions_cli
 
 HERE = [
@@ -55,7 +55,7 @@ async def test_appends_go_on_from_one_partition_into_the_next(
     reach(database, EVENTS - 1)
     with psycopg.connect(database.owner_url, autocommit=True) as owner:
         make_ahead(owner)
-        await postgres.append_batch(HOUSE, [a_grant(f"g{n}", ADA, 1) for n in range(3)], NOW)
+        await postgres.append_batch(HOUSE, [a_grant(f"g{n}", ADA, 1) for n in range(3)])
         places = owner.execute("SELECT tableoid::regclass::text, position FROM event_log")
 
         assert places.fetchall() == [
@@ -69,7 +69,7 @@ async def test_what_ran_past_the_last_becomes_a_partition_of_its_own(
     postgres: PostgresStore, database: Database
 ) -> None:
     reach(database, 2 * EVENTS)
-    await postgres.append_batch(HOUSE, [a_grant("late", ADA, 1)], NOW)
+    await postgres.append_batch(HOUSE, [a_grant("late", ADA, 1)])
     before = await postgres.read_log(HOUSE, 2 * EVENTS)
 
     with psycopg.connect(database.owner_url, autocommit=True) as owner:

@@ -20,7 +20,7 @@ WRITE_A_STREAM = """
     INSERT INTO event_log
     SELECT %(house)s, %(after)s + n, %(stream)s, n, 'test.added', 1, 'c',
            convert_to(format('{"data":{"number":%%s},"time":"2025-01-31T12:00:00Z"}', n), 'UTF8'),
-           '', '', now()
+           '', ''
       FROM generate_series(1, %(events)s) n"""
 
 

@@ -90,7 +90,7 @@ async def an_evening(url: str, seed: int) -> AsyncIterator[Evening]:
     """Printed when a test fails: the seed plays the same again, but for the cards."""
     print(f"evening {seed}")
     clock = Clock()
-    async with PostgresStore(url) as store, Batcher(store, clock=clock) as batcher:
+    async with PostgresStore(url) as store, Batcher(store) as batcher:
         evening = Evening(store, batcher, clock, Random(seed))
         await evening.begins()
         yield evening

@@ -31,7 +31,7 @@ async def curves(database: Database) -> AsyncIterator[Curves]:
 @pytest.fixture
 async def monitor(database: Database, curves: Curves) -> AsyncIterator[Monitor]:
     clock = Clock()
-    async with PostgresStore(database.app_url) as store, Batcher(store, clock=clock) as batcher:
+    async with PostgresStore(database.app_url) as store, Batcher(store) as batcher:
         desk = OddsDesk()
         yield Monitor(curves, Rulesets(store, batcher, CODEC, clock), desk.returns)
         await desk.close()

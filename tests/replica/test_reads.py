@@ -9,7 +9,7 @@ from shared.eventstore.postgres import PostgresStore
 from shared.eventstore.replica import LEFT_ALONE_SECONDS, ReplicaStore
 from shared.eventstore.store import HouseNotOpen, Snapshot
 from tests.conftest import Database
-from tests.eventstore.appends import ADA, HOUSE, NOW, a_grant
+from tests.eventstore.appends import ADA, HOUSE, a_grant
 from tests.replica.standby import Standby
 
 
@@ -87,7 +87,7 @@ async def test_a_house_that_stands_still_is_read_while_another_is_ahead(
     await grant(reads, 1)
     standby.catch_up()
     standby.pause()
-    await reads.append_batch("other", [a_grant("o1", ADA, 1)], NOW)
+    await reads.append_batch("other", [a_grant("o1", ADA, 1)])
 
     await reads.read_log("other")
     await reads.read_log(HOUSE)
@@ -138,7 +138,7 @@ async def test_without_one_the_primary_is_read(store: PostgresStore) -> None:
 
 
 async def grant(reads: ReplicaStore, number: int) -> None:
-    await reads.append_batch(HOUSE, [a_grant(f"g{number}", ADA, 1)], NOW)
+    await reads.append_batch(HOUSE, [a_grant(f"g{number}", ADA, 1)])
 
 
 def _role(database: Database) -> str:

@@ -15,7 +15,7 @@ from shared.seals.notes import Note, PublicKey
 from shared.seals.sealing import Policy, Sealer
 from shared.seals.shelf import Directory, keys_name, latest_name
 from tests.conftest import Database
-from tests.eventstore.appends import ADA, HOUSE, NOW, a_grant
+from tests.eventstore.appends import ADA, HOUSE, a_grant
 
 ORIGIN = f"croupier.example/{HOUSE}"
 
@@ -41,7 +41,7 @@ class Sealed:
         for _ in range(events):
             self.recorded += 1
             appends.append(a_grant(f"grant-{self.recorded}", ADA, 1))
-        await self.store.append_batch(HOUSE, appends, NOW)
+        await self.store.append_batch(HOUSE, appends)
 
     async def seal(self) -> bool:
         return await self.sealer().seal(HOUSE, read_keys(self.key_file))

@@ -164,7 +164,7 @@ class Process:
 
     async def start(self) -> None:
         self.link = Link(self._store, self._chance)
-        self._batcher = Batcher(self.link, clock=self._clock)
+        self._batcher = Batcher(self.link)
         shoes = Shoes({"simulated": bytes(32)}, "simulated", self._chance.randbytes)
         tables = Tables(self.link, self._batcher, _CODEC, shoes, self._clock)
         ledger = Ledger(self._batcher, _CODEC, self._clock)

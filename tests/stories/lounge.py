@@ -30,7 +30,7 @@ async def lounge(database: Database, clock: Clock) -> AsyncIterator[Process]:
     """Ada and bob have a hundred chips each."""
     open_house(database.owner_url, HOUSE)
     async with a_process(database, clock, count()) as process:
-        async with Batcher(process.store, clock=clock) as batcher:
+        async with Batcher(process.store) as batcher:
             ledger = Ledger(batcher, CODEC, clock)
             for player in PLAYERS:
                 await ledger.grant(Cause(HOUSE, "key/test", f"for-{player}"), player, Grant(100))

@@ -1,7 +1,5 @@
 """The log as the feed gives it, line by line, for a verifier."""
 
-from datetime import datetime
-
 from msgspec import json
 
 from services.audit.domain.lines import Line, Unreadable
@@ -25,7 +23,6 @@ def from_feed(record: FeedLine) -> Line | Unreadable:
             envelope=envelope,
             leaf=bytes.fromhex(record.leaf),
             chain=bytes.fromhex(record.chain),
-            recorded_at=datetime.fromisoformat(sealed.time),
         )
     except ValueError as error:
         return Unreadable(record.position, str(error))

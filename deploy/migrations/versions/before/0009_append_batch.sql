@@ -236,3 +236,9 @@ BEGIN
 END
 $$;
 
+REVOKE ALL ON FUNCTION append_batch(
+    text, text[], bytea[], integer[], bigint[], text[], bigint[], integer[], text[], integer[],
+    text[], integer[], bytea[], bytea[], integer[], text[], integer[], bigint[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION append_batch(
+    text, text[], bytea[], integer[], bigint[], text[], bigint[], integer[], text[], integer[],
+    text[], integer[], bytea[], bytea[], integer[], text[], integer[], bigint[]) TO croupier_app;
