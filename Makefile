@@ -48,7 +48,7 @@ test: lint types  ## Check everything: lint, types, then all tests (TEST=tests/h
 
 .PHONY: test-containers
 test-containers: .venv/ready-to-develop  ## Build the image and test it; fails where no Docker engine answers
-	@CROUPIER_CONTAINERS=required $(BIN)/pytest tests/containers tests/deploy $(ARGS)
+	@CROUPIER_NEEDS=docker $(BIN)/pytest tests/containers tests/deploy $(ARGS)
 
 .PHONY: lint
 lint: .venv/ready-to-develop  ## Look for mistakes and for code that is not formatted

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
 from tempfile import TemporaryDirectory
-from typing import NoReturn
+from typing import Literal, NoReturn
 from urllib.parse import urlsplit
 
 import psycopg
@@ -156,11 +156,10 @@ def valkey_url(valkey: str, worker_id: str) -> Iterator[str]:
         client.flushdb()
 
 
-def not_here(what: str, variable: str = "CROUPIER_CONTAINERS") -> NoReturn:
-    """Skips for want of something, or fails where CROUPIER_CONTAINERS=required asks for it, or
-    another variable."""
-    if os.environ.get(variable) == "required":
-        pytest.fail(f"{variable}=required, but there is no {what} here.")
+def not_here(need: Literal["docker", "chromium", "prometheus"], what: str) -> NoReturn:
+    """Skips for want of a program, or fails where CROUPIER_NEEDS lists it."""
+    if need in os.environ.get("CROUPIER_NEEDS", "").split():
+        pytest.fail(f"CROUPIER_NEEDS has {need}, but there is no {what} here.")
     pytest.skip(f"There is no {what} here.")
 
 

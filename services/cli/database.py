@@ -52,9 +52,8 @@ def prepare(settings: Settings, *, after: bool = False) -> list[str]:
     waiting = _upgraded(settings.owner_url, after)
     if needed() in waiting:
         raise Refused(
-            f"{_named(waiting)}: the first of them takes away what a release between that of the "
-            "database and this one did not need any more. When no process runs: "
-            "croupier migrate --after"
+            f"{_named(waiting)}: the first takes away what the release that runs may need, and "
+            "this one needs what is behind it. Stop all processes, then: croupier migrate --after"
         )
     open_house(settings.owner_url, settings.house)
     with psycopg.connect(settings.owner_url, autocommit=True) as owner:
@@ -84,11 +83,8 @@ def _upgraded(url: str, after: bool) -> list[str]:
 
 
 def _named(waiting: list[str]) -> str:
-    return (
-        f"Migration {waiting[0]} waits"
-        if len(waiting) == 1
-        else (f"Migrations {', '.join(waiting)} wait")
-    )
+    names = ", ".join(waiting)
+    return f"Migration {names} waits" if len(waiting) == 1 else f"Migrations {names} wait"
 
 
 def _let_serve(owner: psycopg.Connection, url: str) -> None:

@@ -8,6 +8,7 @@ Only what migrates imports alembic: it would be a third of the start of everythi
 """
 
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, LiteralString, NamedTuple
 
@@ -46,8 +47,7 @@ def upgrade(url: str, *, after: bool = False) -> list[str]:
     found = current(url)
     missing = _behind(found)
     if not after and found is not None:
-        stops = [place for place, revision in enumerate(missing) if revision.after]
-        missing = missing[: stops[0]] if stops else missing
+        missing = list(takewhile(lambda revision: not revision.after, missing))
     if missing:
         command.upgrade(alembic(url), missing[-1].name)
         found = missing[-1].name

@@ -1,7 +1,6 @@
 """A Docker engine, and the images that the tests need: pulled, or else built on this machine.
 
-Without an engine the tests are skipped, and fail where CROUPIER_CONTAINERS=required says that there
-has to be one.
+Without an engine the tests are skipped, and fail where CROUPIER_NEEDS lists it.
 """
 
 import fcntl
@@ -35,7 +34,7 @@ def engine() -> None:
     """Skips, or fails, where no Docker engine answers."""
     if shutil.which("docker") and docker("version", check=False).returncode == 0:
         return
-    not_here("Docker engine that answers")
+    not_here("docker", "Docker engine that answers")
 
 
 @pytest.fixture(scope="session")

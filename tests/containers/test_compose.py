@@ -31,7 +31,7 @@ def compose(image: str, address: str) -> Iterator[Compose]:
     plugin = docker("compose", "version", check=False).returncode == 0
     command = ["docker", "compose"] if plugin else ["docker-compose"]
     if not shutil.which(command[0]):
-        not_here("docker compose")
+        not_here("docker", "docker compose")
     command += ["-p", f"croupier-{secrets.token_hex(4)}", "-f", "deploy/compose.yaml"]
     told = {"CROUPIER_IMAGE": image, "BASE_IMAGE": BASE}
     told |= {"CROUPIER_PORT": address.rpartition(":")[2], "CROUPIER_SEAL_SECONDS": "1"}

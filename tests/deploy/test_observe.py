@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from shared.local.process import until
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
-from tests.conftest import Cluster
+from tests.conftest import Cluster, not_here
 
 ROOT = Path(__file__).parents[2]
 OBSERVE = ROOT / "deploy" / "observe"
@@ -168,7 +168,7 @@ def test_compose_brings_every_file_to_where_it_is_looked_for() -> None:
 def program(name: str) -> str:
     found = shutil.which(name)
     if not found:
-        pytest.skip(f"There is no {name} here; Debian has it in the package prometheus.")
+        not_here("prometheus", f"{name}, which Debian has in the package prometheus,")
     return found
 
 

@@ -1,7 +1,7 @@
 """A real browser, in which the page on which rounds are checked is opened.
 
-Without one the tests are skipped, and fail where CROUPIER_BROWSER=required says that there has to
-be one. It is Chromium as the system has it: `apt-get install chromium` is enough.
+Without one the tests are skipped, and fail where CROUPIER_NEEDS lists it. It is Chromium as the
+system has it: `apt-get install chromium` is enough.
 """
 
 import os
@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
     """For a module only: while it is open an event loop runs, and no other test may start one."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        not_here("Chromium", "CROUPIER_BROWSER")
+        not_here("chromium", "Chromium")
     sandbox = [] if os.geteuid() else ["--no-sandbox"]  # there is none for root
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=sandbox)
