@@ -45,6 +45,7 @@ async def simulate(plan: Plan, world: World, seen: Callable[[Desk], None] = lamb
             around.create_task(_watch(desk, seen))
             await _play(plan, desk)
         run = Run(plan, await world.log(), desk, await world.balances())
+        assert await world.amiss() == []
     desk.tally.update(judge.judge(run.log, desk, run.balances))
     return run
 

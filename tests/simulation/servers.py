@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 import psycopg
 
+from services.audit.application.database import check
 from shared.local.valkey import LocalValkey
 from tests.api.croupier import PATIENCE_SECONDS, ROOT, Croupier, House
 from tests.conftest import Database, Mortal, a_mortal
@@ -120,7 +121,7 @@ class ServedWorld:
                 stack.push_async_callback(asyncio.to_thread, process.end)
             await asyncio.gather(*(asyncio.to_thread(p.start) for p in self._processes))
             with httpx.Client(trust_env=False) as http:
-                house = House(self._processes[0], http)
+                self._house = house = House(self._processes[0], http)
             self._clients = [
                 await stack.enter_async_context(process.client(house.key))
                 for process in self._processes
@@ -199,6 +200,13 @@ class ServedWorld:
             balances |= {each["account"]: each["balance"] for each in page["data"]}
             after = page["next"]
         return balances
+
+    async def amiss(self) -> list[str]:
+        return await asyncio.to_thread(self._check)
+
+    def _check(self) -> list[str]:
+        with psycopg.connect(self._servers.mortal.database.app_url, autocommit=True) as reader:
+            return list(map(str, check(reader, self._house.name).faults))
 
     async def _get(self, path: str) -> Answer:
         """From the first process, which may have lost a connection or two to the last fault."""

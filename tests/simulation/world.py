@@ -69,3 +69,6 @@ class World(Protocol):
 
     async def balances(self) -> dict[str, int]:
         """Every account, as the ledger itself has it."""
+
+    async def amiss(self) -> list[str]:
+        """What is kept beside the log, where anything is, and does not follow from it."""
