@@ -135,20 +135,39 @@ def _cards(log: Records) -> Iterator[Variant]:
 
 def _chips(log: Records) -> Iterator[Variant]:
     at = place(log, "hand_settled", outcome="win")
-    won = json.decode(log[at - 1].envelope)["data"]
-    player = f"table/oak/player/{('ada', 'bob')[won['seat'] - 1]}/stack"
-    stake, paid = won["stake"], won["payout"] + 4
-    lines = [[player, paid], ["table/oak/in_play", -stake], ["table/oak/bank", stake - paid]]
-    more = facts(log, at, data=won | {"payout": paid}, postings=lines)
+    paid = json.decode(log[at - 1].envelope)["data"]["payout"]
+    more = _settled(log, at, payout=paid + 4)
     yield Variant("payout", "A win paid more, and the postings fit.", 4, at, more)
     at = place(log, "insurance_settled")
-    lost = json.decode(log[at - 1].envelope)
-    seat, stake = lost["data"]["seat"], lost["data"]["stake"]
-    player = f"table/oak/player/{('ada', 'bob')[seat - 1]}/stack"
-    lines = [[player, 3 * stake], ["table/oak/in_play", -stake], ["table/oak/bank", -2 * stake]]
-    insured = facts(log, at, data=lost["data"] | {"payout": 3 * stake}, postings=lines)
+    stake = json.decode(log[at - 1].envelope)["data"]["stake"]
+    insured = _settled(log, at, payout=3 * stake)
     yield Variant("insurance", "Insurance paid without a natural.", 4, at, insured)
+    yield from _stakes(log)
     yield from _moved(log)
+
+
+def _stakes(log: Records) -> Iterator[Variant]:
+    """The sums of the round are right in all of these."""
+    ada, bob = place(log, "hand_settled", seat=1), place(log, "hand_settled", seat=2)
+    shifted = _settled(_settled(log, ada, stake=22), bob, stake=8, payout=8)
+    what = "Two chips of a stake that came back were counted to one that was lost."
+    yield Variant("stake", what, 4, ada, shifted)
+    theirs = _settled(log, bob, seat=1, hand=1)
+    what = "What came back to one player went to another, for a hand that never was."
+    yield Variant("hand", what, 4, bob, theirs)
+    at = place(log, "insurance_settled")
+    insured = _settled(_settled(log, ada, stake=22), at, stake=3)
+    what = "Two chips of an insurance were counted to a hand that was lost."
+    yield Variant("insured", what, 4, at, insured)
+
+
+def _settled(log: Records, at: int, **changed: int) -> Records:
+    """Another settlement, with its postings in step."""
+    told = json.decode(log[at - 1].envelope)["data"] | changed
+    stake, payout = told["stake"], told["payout"]
+    player = f"table/oak/player/{('ada', 'bob')[told['seat'] - 1]}/stack"
+    lines = [[player, payout], ["table/oak/in_play", -stake], ["table/oak/bank", stake - payout]]
+    return facts(log, at, data=told, postings=[line for line in lines if line[1]])
 
 
 def _moved(log: Records) -> Iterator[Variant]:
