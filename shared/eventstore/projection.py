@@ -16,7 +16,7 @@ from shared import spans
 from shared.eventstore import arrays
 from shared.eventstore.chain import ChainBroken
 from shared.eventstore.postgres import PostgresStore
-from shared.eventstore.rejections import Archived
+from shared.eventstore.rejections import Archived, Unreachable
 from shared.eventstore.store import Fact
 from shared.telemetry import count_view_failure, expect_views, observe_page
 
@@ -123,21 +123,28 @@ class Projector(Generic[Item]):
         more = False
         for (house, position), due in (await self._due()).items():
             with spans.span("write views", views=len(due)):
-                try:
-                    page = await self._pages.read(house, position, self._page)
-                except Archived as gone:  # a view that is newer than the archive
-                    self._wait_for_the_archive(house, due, gone)
-                    continue
-                observe_page(page.last - page.after)
-                await self._move(page, due)
-            more = more or page.last - page.after == self._page
+                if page := await self._read(house, position, due):
+                    observe_page(page.last - page.after)
+                    await self._move(page, due)
+                    more = more or page.last - page.after == self._page
         return more
 
-    def _wait_for_the_archive(self, house: str, due: "list[_Due]", gone: Archived) -> None:
-        names = ", ".join(each.name for each in due)
-        _log.error("The views %s of %s wait for what is in the archive: %s", names, house, gone)
+    async def _read(self, house: str, position: int, due: "list[_Due]") -> Page[Item] | None:
+        """The next page; without one its views are set aside, so that no other house waits."""
+        try:
+            return await self._pages.read(house, position, self._page)
+        except Unreachable:
+            raise
+        except Archived as gone:  # a view that is newer than the archive
+            names = ", ".join(each.name for each in due)
+            _log.error("The views %s of %s wait for what is in the archive: %s", names, house, gone)
+        except Exception:
+            _log.exception("The log of %s cannot be read after %d", house, position)
+            for each in due:
+                count_view_failure(each.name)
         for each in due:
             self._set_aside[house, each.name] = monotonic() + _SET_ASIDE_SECONDS
+        return None
 
     async def _due(self) -> "dict[tuple[str, int], list[_Due]]":
         """What is behind and free to be written, by where it stands: a page serves them all."""

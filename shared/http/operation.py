@@ -26,7 +26,8 @@ from shared.http.responses import Json
 from shared.seals.served import Seals
 
 _STANDING_SECONDS: Final = 2.0
-"""How long a scrape waits for the database. Without it, it has the figures of the processes."""
+"""How long a probe or a scrape waits for the database. Without it, a scrape has the figures of the
+processes."""
 
 
 class Health(Struct, frozen=True):
@@ -66,10 +67,11 @@ class Operation:
         """Asks the database which schema it has."""
         redis: Any = "connected" if self._has_redis() else "absent"
         try:
-            found = await self._store.rows(STANDS, ())
+            async with asyncio.timeout(_STANDING_SECONDS):
+                found = await self._store.rows(STANDS, ())
         except UndefinedTable:
             found = []
-        except Unreachable:
+        except (Unreachable, TimeoutError):
             return Health("not ready", "unreachable", "unknown", redis)
         schema = fit(*found[0]) if found else "behind"
         if schema != "current":

@@ -81,7 +81,7 @@ def test_a_route_is_one_of_those_described_whatever_is_asked_for(house: House) -
             house.ask(method, path)
 
     seen = requests(house)
-    assert {route for _, route, _ in seen} <= {"", "/docs", *DESCRIPTION["paths"]}
+    assert {route for _, route, _ in seen} <= {"", "/", "/docs", *DESCRIPTION["paths"]}
     methods = {method for method, _, _ in seen}
     assert "_OTHER" in methods
     assert "PROPFIND" not in methods

@@ -20,7 +20,7 @@ from shared.eventstore.migrate import open_house
 from shared.kernel.rejected import Rejected
 from tests.application.processes import Clock, Process, Told, a_process, told
 from tests.conftest import Database
-from tests.eventstore.appends import HOUSE
+from tests.eventstore.appends import HOUSE, a_command, an_event
 
 TABLES = [f"t{n:02}" for n in range(24)]
 OPEN = Open("european", clock=Clocks(betting_seconds=1, action_seconds=1))
@@ -98,6 +98,19 @@ async def test_before_its_time_no_clock_fires(clock: Clock, twins: list[Process]
     assert await twins[1].clocks.fire_due(HOUSE) == len(TABLES)
     late = timedelta(seconds=3)
     assert all(late <= each < late + timedelta(milliseconds=1) for each in twins[1].late)
+
+
+async def test_a_table_that_cannot_be_read_holds_up_no_other(
+    clock: Clock, twins: list[Process], caplog: pytest.LogCaptureFixture
+) -> None:
+    await a_bet_at_each(twins[0], 1)
+    await twins[0].store.append_batch(HOUSE, [a_command("c", an_event(f"table-{TABLES[0]}"))])
+    clock.goes_on(1)
+
+    assert await twins[1].clocks.fire_due(HOUSE) == len(TABLES)
+
+    assert len(twins[1].late) == len(TABLES) - 1
+    assert f"What is due at table-{TABLES[0]} of {HOUSE} fails" in caplog.text
 
 
 async def test_what_a_dead_worker_had_claimed_is_fired_by_another(

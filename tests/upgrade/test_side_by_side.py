@@ -18,7 +18,7 @@ from tests.conftest import Database
 from tests.crash.audit import nothing_is_lost_and_nothing_is_doubled
 from tests.crash.load import Load
 
-PART = 150
+PART = 80
 """Commands answered before the next step."""
 
 

@@ -3,6 +3,7 @@
 Any worker may attend to any of them.
 """
 
+import logging
 from asyncio import gather
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from services.blackjack.application.tables import Tables, is_for_computers
 from services.blackjack.domain.commands import TimeOut
 from shared import spans
 from shared.eventstore.cause import Cause
+from shared.eventstore.rejections import Unreachable
 from shared.eventstore.store import Deadline, EventStore
 from shared.kernel.rejected import Rejected
 from shared.tracing import named
@@ -21,6 +23,8 @@ CLAIM = timedelta(seconds=2)
 """How long a claimed deadline is ours: another worker fires it then, should we have died."""
 
 _MOST_AT_ONCE = 64
+
+_log = logging.getLogger(__name__)
 
 
 class Clocks:
@@ -48,10 +52,17 @@ class Clocks:
         return len(due)
 
     async def _answer(self, house: str, deadline: Deadline) -> None:
-        if not is_for_computers(deadline):
-            await self._fire(house, deadline)
-        elif ran_out := await self._computers.act(house, deadline.stream):
-            await self._fire(house, ran_out)
+        """What cannot be done at one table holds up no other; when its claim is over, it is tried
+        again."""
+        try:
+            if not is_for_computers(deadline):
+                await self._fire(house, deadline)
+            elif ran_out := await self._computers.act(house, deadline.stream):
+                await self._fire(house, ran_out)
+        except Unreachable:
+            raise
+        except Exception:
+            _log.exception("What is due at %s of %s fails", deadline.stream, house)
 
     async def _fire(self, house: str, deadline: Deadline) -> None:
         # One turn times out once. No caller's key has a space, so none can take this one.
