@@ -7,8 +7,9 @@ must have been shown.
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from hashlib import sha256
 
-from tests.format.naive.play import order, sha
+from tests.format import naive
 from tests.simulation.counting import best, limit, natural, soft
 from tests.simulation.rules import fate, insures, legal, peeks, splits
 from tests.simulation.seats import Lines
@@ -346,8 +347,8 @@ class Table(Shop):
         state, round = self.state, self.state["round"]
         identity = f"{state['id']}.{round['number']}"
         seed = bytes.fromhex(data["seed"])
-        assert sha(seed).hex() == round["commitment"]
-        shoe = order(seed, identity, round["client_seeds"], state["rules"]["decks"])
+        assert sha256(seed).hexdigest() == round["commitment"]
+        shoe = naive.shoe(seed, identity, round["client_seeds"], state["rules"]["decks"])
         assert shoe[: len(round["drawn"])] == round["drawn"]
         assert data["drawn"] == len(round["drawn"])
         assert not sum(self.at_risk())

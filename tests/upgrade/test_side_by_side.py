@@ -26,24 +26,17 @@ PART = 80
 def release_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program as it was before it needed the newest revision."""
     (script,) = SCRIPTS.glob(f"versions/before/{needed()}_*.py")
-    came = _git("log", "--format=%H", "--diff-filter=A", "--", f"*/{script.name}").split()
-    commit = f"{came[-1]}^" if came else "HEAD"
-    if _fails("cat-file", "-e", f"{commit}^{{commit}}"):
-        pytest.skip("the history of this clone does not reach back to the release before")
+    came = _git("log", "--format=%H", "--diff-filter=A", "--", f"*/{script.name}").stdout.split()
     place = tmp_path_factory.mktemp("before")
-    _git("archive", "--format=tar", f"--output={place}/all.tar", commit)
+    commit = f"{came[-1]}^" if came else "HEAD"
+    if _git("archive", "--format=tar", f"--output={place}/all.tar", commit).returncode:
+        pytest.skip("Here is no history that reaches back to the release before.")
     subprocess.run(("tar", "-xf", "all.tar"), cwd=place, check=True)
     return place
 
 
-def _git(*words: str) -> str:
-    return subprocess.run(
-        ("git", *words), cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
-
-
-def _fails(*words: str) -> bool:
-    return subprocess.run(("git", *words), cwd=ROOT, capture_output=True).returncode != 0
+def _git(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(("git", *words), cwd=ROOT, capture_output=True, text=True)
 
 
 @pytest.fixture

@@ -215,7 +215,7 @@ def read_note(note: bytes, public_keys: Sequence[str]) -> tuple[str, int, bytes]
     return origin, int(size), hash_
 
 
-def _words(seed: bytes, message: bytes) -> Iterator[int]:
+def words(seed: bytes, message: bytes) -> Iterator[int]:
     """The stream of words (section 7)."""
     number = 0
     while True:
@@ -241,10 +241,10 @@ def _below(size: int, words: Iterator[int]) -> int:
 def shoe(seed: bytes, round: str, client_seeds: Sequence[str], decks: int) -> list[str]:
     """The order of all cards (section 7)."""
     message = "\n".join(["croupier.shoe.v1", round, *client_seeds]).encode()
-    words = _words(seed, message)
+    stream = words(seed, message)
     deck = [rank + suit for suit in "cdhs" for rank in "A23456789TJQK"]
     cards = deck * decks
     for place in range(len(cards)):
-        chosen = place + _below(len(cards) - place, words)
+        chosen = place + _below(len(cards) - place, stream)
         cards[place], cards[chosen] = cards[chosen], cards[place]
     return cards
