@@ -1,10 +1,12 @@
 """Computer players at a table: who may sit, where their chips are, and when they are asked."""
 
 import pytest
+from msgspec import to_builtins
 
 from services.blackjack.domain.commands import (
     Bet,
     BuyIn,
+    CashOut,
     Close,
     Deal,
     Leave,
@@ -31,6 +33,7 @@ from services.blackjack.domain.rejections import (
 )
 from services.blackjack.domain.table import Computer
 from services.blackjack.domain.view import view
+from services.blackjack.players.choose import easy, moves_of
 from shared.kernel.chips import ISSUANCE, stack, vault
 from tests.domain.books import GRANT
 from tests.domain.story import (
@@ -194,12 +197,45 @@ def test_a_computer_that_hosts_deals_when_it_waits_for_nobody():
     assert asked(story.table) == 2
 
 
+@rows("""
+    before           does
+    bets             deal
+    sits_out         bet
+    has_no_chips     buy_in
+""")
+def test_a_computer_that_hosts_brings_chips_before_it_deals(before, does):
+    story = given(a_table("coinlounge", 100))
+    when(EASY, Sit(3, "bob", 100), Leave(1))
+    when({"bets": Bet(2, 1), "sits_out": SitOut(2), "has_no_chips": CashOut(2, 100)}[before])
+    when(Bet(3, 1))
+    assert asked(story.table) == 2
+    seen = view(story.table, 1, 1)
+    assert to_builtins(easy(seen, moves_of(seen, 2)))["type"] == does
+
+
 def test_a_table_of_computers_alone_is_asked_at_once():
     story = given(a_table("a2g"))
     when(EASY, SeatComputer(3, "hard", 100))
     assert asked(story.table) == 2
     when(Bet(2, 2))
     assert asked(story.table) == 3
+
+
+def test_one_that_can_bet_no_more_is_asked_before_the_others_bet():
+    """As soon as they have, the cards are dealt without it."""
+    story = given(a_table("a2g"))
+    when(EASY, SeatComputer(3, "hard", 100), CashOut(3, 99))
+    assert asked(story.table) == 3
+    when(BuyIn(3, 100))
+    assert asked(story.table) == 2
+
+
+def test_one_that_can_bet_no_more_is_asked_before_a_person_bets():
+    story = given(a_table("a2g", 200))
+    when(EASY, CashOut(2, 99))
+    assert asked(story.table) == 2
+    when(BuyIn(2, 100))
+    assert asked(story.table) is None, "now it waits for ada"
 
 
 def test_its_clock_runs_as_for_anybody():

@@ -47,15 +47,21 @@ def asked(table: Table) -> int | None:
 
 
 def _asked_to_bet(table: Table, computers: list[int]) -> int | None:
-    """The first that has to bet, or to leave because its time at the table is over."""
+    """The first that has to bring chips: the cards are dealt when all have bet who can. Else the
+    first that has to bet, or to leave because its time at the table is over."""
     begun = _people_have_begun(table)
+    to_bet: int | None = None
     for number in computers:
         seat = table.seat(number)
         assert seat.computer
         stays = table.rounds < seat.computer.last_round
-        if not seat.bet and not (stays and (seat.sits_out or not begun)):
+        if seat.bet or (stays and seat.sits_out):
+            continue
+        if stays and not table.rules.bets(seat.stack):
             return number
-    return None
+        if to_bet is None and (begun or not stays):
+            to_bet = number
+    return to_bet
 
 
 def _asked_to_deal(table: Table, computers: list[int]) -> int | None:

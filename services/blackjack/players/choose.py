@@ -95,7 +95,7 @@ def _before_the_cards(view: TableView, listed: _Listed, seat: SeatView) -> c.Com
         return c.Leave(seat.seat)
     if least := listed["bet"].min if "bet" in listed else None:
         return c.Bet(seat.seat, least)
-    if "deal" in listed:
+    if "deal" in listed and (seat.bet or seat.sits_out):
         return c.Deal(seat.player)
     return c.BuyIn(seat.seat, seat.computer.buy_in)
 
