@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from random import randrange
-from time import monotonic
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
@@ -24,7 +23,8 @@ from shared.kernel.rejected import Rejected
 
 EVENT_STREAM: Final = "text/event-stream"
 KEEP_ALIVE_SECONDS: Final = 15.0
-"""Shorter than what proxies take for dead; and how long a key that was revoked still listens."""
+"""Shorter than what proxies take for dead; and how long a key that was revoked still listens, and
+hears nothing."""
 
 _KEEP_ALIVE: Final = b": still here\n\n"
 _RETRY_MILLISECONDS: Final = (1000, 3000)
@@ -95,17 +95,14 @@ class Streams:
 
     async def _told(self, listener: Listener, admit: Admit) -> AsyncGenerator[bytes]:
         yield b"retry: %d\n\n" % randrange(*_RETRY_MILLISECONDS)
-        admitted_at = monotonic()
         self.clients += 1
         try:
             with listener:
                 while True:
                     frames = await listener.next(self._keep_alive_seconds)
+                    with suppress(Unreachable):
+                        await admit()
                     yield b"".join(frames) or _KEEP_ALIVE
-                    if monotonic() - admitted_at >= self._keep_alive_seconds:
-                        with suppress(Unreachable):
-                            await admit()
-                        admitted_at = monotonic()
         except Rejected as why:
             self.dropped += not isinstance(why, Stopping)
             yield last_frame(why)

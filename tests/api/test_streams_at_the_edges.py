@@ -103,6 +103,24 @@ async def test_a_key_that_was_revoked_hears_no_more() -> None:
     assert (streams.clients, streams.dropped, answers) == (0, 1, [])
 
 
+async def test_what_happens_after_a_key_was_revoked_is_not_told_to_it() -> None:
+    log, revoked = Log(), asyncio.Event()
+    await log.record(OAK)
+    streams = Streams(log, log.wakeups.wait, keep_alive_seconds=AN_HOUR)
+
+    async def admit() -> None:
+        if revoked.is_set():
+            raise Unauthenticated("Revoked.")
+
+    async with served(streams, admit) as http, listening(http, "/log") as stream:
+        assert [(await anext(stream)).id, (await anext(stream)).id] == [None, 1]
+        revoked.set()
+        await log.record(OAK, ELM)
+        last = await anext(stream)
+
+    assert (last.id, last.type) == (None, "dropped")
+
+
 async def test_who_listens_is_counted_and_who_leaves_is_not_waited_for() -> None:
     log = Log()
     await log.record(OAK)
