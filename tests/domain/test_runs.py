@@ -9,6 +9,7 @@ from services.blackjack.domain.commands import (
     CashOut,
     Close,
     DoubleDown,
+    Hit,
     Leave,
     Sit,
     Stand,
@@ -46,6 +47,7 @@ from services.blackjack.domain.view import RunView, view
 from tests.domain.story import (
     Story,
     a_table,
+    a_table_of,
     given,
     rows,
     seed_revealed,
@@ -239,6 +241,15 @@ def test_who_leaves_in_mid_round_stands_and_the_run_is_judged_first():
     given(a_run(60, holds=100, cards=WIN))
     when(Bet(1, 10), Leave(1))
     then_among(seed_revealed(drawn=5), RunEnded(1, "left", 110), PlayerLeft(1, "ada", 0))
+
+
+def test_who_has_lost_all_and_leaves_before_the_round_is_over_has_lost():
+    """As long as others play, the round does not end and judge the run."""
+    for_two = replace(PUBLISHED["classic"], seats=2)
+    given(a_table_of(for_two, 12, 200, cards="Ts 9s 6c 8d 9d 9h Kc"))
+    when(Bet(1, 6), Bet(2, 20), Hit(1))
+    when(Leave(1))
+    then(HostMoved("bob"), RunEnded(1, "lost", 6), PlayerLeft(1, "ada", 0))
 
 
 def test_closing_the_table_ends_the_run():

@@ -186,10 +186,12 @@ def _settle(play: Play, number: int, index: int, hand: Hand, result: e.Outcome) 
 
 
 def leave(play: Play, number: int) -> None:
-    """The seat's chips go back to where they came from, and the player goes."""
+    """The seat's chips go back to where they came from, and the player goes. A run that is lost is
+    lost, though the round goes on without it."""
     seat = play.table.seat(number)
     if run.is_running(seat):
-        play.tell(e.RunEnded(number, "left", seat.stack))
+        outcome = run.verdict(play.table.rules, seat) or "left"
+        play.tell(e.RunEnded(number, outcome, seat.stack))
     play.tell(e.PlayerLeft(number, seat.player, play.table.seat(number).stack))
 
 
