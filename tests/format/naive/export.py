@@ -11,8 +11,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
-
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -153,6 +151,8 @@ def _read_lines(text: bytes, part: Part) -> Iterator[Row]:
 
 def _read_parquet(path: Path) -> Iterator[Row]:
     """The rows of one shard (section 1)."""
+    import pyarrow.parquet  # for exports in that form alone
+
     shard = int(path.parent.name.removeprefix("shard="))
     last = 0
     for row in pyarrow.parquet.ParquetFile(path).read().to_pylist():
