@@ -209,7 +209,7 @@ class Service:
                 lambda: streams.dropped,
             ),
             Watched(
-                *("gauge", "croupier_stream_lag_seconds", "From recording to telling, at last."),
+                *("gauge", "croupier_stream_lag_seconds", "From deciding to telling, at last."),
                 lambda: streams.lag_seconds,
             ),
             Watched(

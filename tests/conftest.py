@@ -25,6 +25,8 @@ from shared.local.postgres import LocalPostgres
 from shared.local.process import end, password
 from shared.local.valkey import LocalValkey
 
+pytest.register_assert_rewrite("tests.domain.books", "tests.domain.story")
+
 
 @dataclass(frozen=True)
 class Database:

@@ -1,7 +1,6 @@
-"""How alembic reaches the database: what `shared.eventstore.migrate` says, `-x url=…`, or
-DATABASE_URL. Plain SQL, no models; all missing migrations in one transaction."""
+"""How alembic reaches the database, as `shared.eventstore.migrate` says. Plain SQL, no models; all
+missing migrations in one transaction."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +8,9 @@ from alembic import context
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-url = (
-    context.config.attributes.get("url")
-    or context.get_x_argument(as_dictionary=True).get("url")
-    or os.environ["DATABASE_URL"]
-)
+_, _, place = context.config.attributes["url"].partition("://")
 engine = create_engine(
-    f"postgresql+psycopg://{url.partition('://')[2]}",
+    f"postgresql+psycopg://{place}",
     poolclass=NullPool,
     execution_options={"no_parameters": True},  # A '%' in plain SQL is a '%'.
 )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from shared.kernel.chips import Posting
 from shared.kernel.described import means
@@ -95,7 +95,7 @@ def decided_at(envelope: bytes) -> datetime | None:
 
 
 class _Moment(Struct, frozen=True):
-    time: datetime
+    time: Annotated[datetime, Meta(tz=True)]
 
 
 _moment = msgspec.json.Decoder(_Moment)

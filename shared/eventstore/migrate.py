@@ -8,6 +8,8 @@ Only what migrates imports alembic: it would be a third of the start of everythi
 """
 
 import re
+from collections.abc import Sequence
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, LiteralString, NamedTuple
@@ -98,9 +100,15 @@ def head() -> str:
     return revisions()[-1].name
 
 
-def revisions() -> list[Revision]:
+def revisions() -> tuple[Revision, ...]:
     """Every revision that this program knows, the oldest first."""
-    scripts = {script: script.read_text() for script in SCRIPTS.glob("versions/*/*.py")}
+    return _read(SCRIPTS)
+
+
+@cache
+def _read(place: Path) -> tuple[Revision, ...]:
+    """Once: every probe asks, and they are those of the release that runs."""
+    scripts = {script: script.read_text() for script in place.glob("versions/*/*.py")}
     followers = {
         _named("down_revision", text): Revision(
             _named("revision", text) or "", after=script.parent.name == "after"
@@ -110,14 +118,14 @@ def revisions() -> list[Revision]:
     known = [followers[None]]
     while follower := followers.get(known[-1].name):
         known.append(follower)
-    return known
+    return tuple(known)
 
 
-def _behind(found: str | None) -> list[Revision]:
+def _behind(found: str | None) -> Sequence[Revision]:
     """The revisions that a database lacks; none where it is of a later release."""
     known = revisions()
     names = [None, *(revision.name for revision in known)]
-    return known[names.index(found) :] if found in names else []
+    return known[names.index(found) :] if found in names else ()
 
 
 def alembic(url: str = "") -> "Config":

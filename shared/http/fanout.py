@@ -142,7 +142,7 @@ class Tail:
         self, store: EventStore, house: str, after: int, wait_for_news: WaitForNews, encode: Encode
     ) -> None:
         self.lag_seconds = 0.0
-        """From being recorded to being handed on, for the newest event."""
+        """From its command's being decided to its being handed on, for the newest event."""
         self._store = store
         self._house = house
         self._position = after

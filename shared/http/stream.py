@@ -73,7 +73,8 @@ class Streams:
 
     @property
     def lag_seconds(self) -> float:
-        """From an event's being recorded to its being handed to all listeners, for the newest."""
+        """From its command's being decided to its being handed to all listeners, for the newest
+        event."""
         return self._fanout.lag_seconds
 
     def close(self) -> None:

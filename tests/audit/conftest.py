@@ -8,8 +8,6 @@ from tests.conftest import Cluster, Database
 
 __all__ = ["croupier", "house", "http", "other_house"]
 
-pytest.register_assert_rewrite("tests.domain.books", "tests.domain.story")
-
 
 @pytest.fixture(scope="module")
 def template(cluster: Cluster) -> Iterator[Database]:

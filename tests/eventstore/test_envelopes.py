@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 
 from shared.eventstore.chain import GENESIS, ChainBroken, leaf_of, link, verify_chain
 from shared.eventstore.codec import Codec, UnknownEvent
-from shared.eventstore.envelope import canonical, canonical_json, rfc3339
+from shared.eventstore.envelope import canonical, canonical_json, decided_at, rfc3339
 from shared.eventstore.store import NewEvent, Recorded
 from shared.kernel.chips import Posting
 from tests.eventstore.appends import NOW
@@ -204,6 +204,24 @@ def recorded(event: NewEvent, position: int = 1, previous: bytes = GENESIS) -> R
         leaf=leaf,
         chain=link(previous, leaf),
     )
+
+
+@pytest.mark.parametrize(
+    ("envelope", "decided"),
+    [
+        (canonical({"data": {}, "time": rfc3339(NOW)}), NOW),
+        (b'{"time":"2025-01-31T12:00:00"}', None),
+        (b'{"time":"2025-99-31T12:00:00Z"}', None),
+        (b'{"time":7}', None),
+        (b"{}", None),
+        (b"\xff", None),
+    ],
+)
+def test_when_a_command_was_decided_is_read_where_it_is_said(
+    envelope: bytes, decided: datetime | None
+) -> None:
+    """A time without a zone is nobody's: it cannot be compared with ours."""
+    assert decided_at(envelope) == decided
 
 
 def a_log() -> list[Recorded]:

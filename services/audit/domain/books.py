@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from services.blackjack.domain.table import Betting, Closed, Round, Seat, Table
+from services.blackjack.domain.table import Betting, Closed, Round, Table
 from shared.kernel.chips import Posting, floor, in_play, stack
 
 
@@ -50,11 +50,6 @@ def at_risk(table: Table) -> int:
         case Betting():
             return sum(seat.bet for _, seat in table.seated())
         case Round():
-            return sum(staked(seat) for _, seat in table.seated())
+            return sum(seat.staked for _, seat in table.seated())
         case Closed():
             return 0
-
-
-def staked(seat: Seat) -> int:
-    """The chips of a seat that a running round has yet to settle."""
-    return seat.insurance + sum(hand.stake for hand in seat.hands if hand.status != "settled")

@@ -4,7 +4,6 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-from services.audit.domain.books import staked
 from services.audit.domain.words import chips, listed, spoken_modifier
 from services.blackjack.domain import events as e
 from services.blackjack.domain.computers import is_computer
@@ -59,7 +58,7 @@ def at_a_table(event: e.Event, table: Table) -> Significant | None:
             return Significant("rules_changed", table.id, table.rounds, detail=detail)
         case e.PlayerLeaving(number):
             seat = table.seat(number)
-            return Significant("left_in_round", table.id, table.rounds, seat.player, staked(seat))
+            return Significant("left_in_round", table.id, table.rounds, seat.player, seat.staked)
         case e.RunEnded(number, "won", bankroll):
             player = table.seat(number).player
             return Significant("run_won", table.id, player=player, amount=bankroll)

@@ -51,5 +51,4 @@ def bankroll(table: Table, seat: Seat) -> int:
         return seat.run.bankroll
     if isinstance(table.stage, Betting):
         return seat.stack + seat.bet
-    stakes = sum(hand.stake for hand in seat.hands if hand.status != "settled")
-    return seat.stack + seat.insurance + stakes
+    return seat.stack + seat.staked

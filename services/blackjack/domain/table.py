@@ -67,6 +67,12 @@ class Seat(Struct, frozen=True, gc=False):
     computer: Computer | None = None
 
     @property
+    def staked(self) -> int:
+        """The chips of the seat that a running round has yet to settle."""
+        stakes = sum(hand.stake for hand in self.hands if hand.status != "settled")
+        return self.insurance + stakes
+
+    @property
     def is_live(self) -> bool:
         """Whether the round still owes this seat a settlement."""
         return self.insurance > 0 or any(hand.status != "settled" for hand in self.hands)
