@@ -251,12 +251,12 @@ def test_an_event_that_cannot_be_read_is_a_fault_and_not_the_end():
     assert "cannot be read" in fault.what
 
 
-@pytest.mark.parametrize("until", ["hand_doubled", "player_left"])
-def test_an_event_that_cannot_be_read_is_told_where_it_is_though_it_waits_for_its_seed(until: str):
+@pytest.mark.parametrize("ends", ["player_sat", "round_opened", "round_opened hand_doubled"])
+def test_what_is_no_event_is_told_where_it_is_though_it_waits_for_a_seed(ends: str):
     """It waits for ever where the log ends in mid-round."""
-    at, end = find(RECORDS, "round_opened"), find(RECORDS, until) - 1
-    told = faults(rehashed(columns(RECORDS[:end], at, envelope=b"{")), at)
-    assert any("cannot be read" in what for what in told)
+    at, until = (find(RECORDS, each) for each in f"{ends} player_left".split()[:2])
+    told = faults(rehashed(columns(RECORDS[: until - 1], at, envelope=b"{")), at)
+    assert any(what.startswith("The event cannot be read: ") for what in told)
 
 
 # Chips.
