@@ -76,7 +76,8 @@ class Worker:
     """Attends to its duties side by side; any number of workers may share one database.
 
     A duty that fails is tried again and holds up no other. After `stop()` each finishes what it
-    is doing; then what it recorded is flushed, and the connections are closed.
+    is doing, but for `looks`, which record nothing and are broken off: the odds of all games take
+    seconds. Then what was recorded is flushed, and the connections are closed.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -99,12 +100,8 @@ class Worker:
         self.monitor = Monitor(curves, self.tables.rulesets, self.odds.returns)
         self.reads = ReplicaStore(self.store, settings.replica_url)
         self.books = Books(self.reads)
-        self.duties: dict[str, Duty] = {
-            "clocks": self._fire,
-            "projections": self._project,
-            "returns": self._monitor,
-            "ledger": self._balance,
-        }
+        self.duties: dict[str, Duty] = {"clocks": self._fire, "projections": self._project}
+        self.looks: dict[str, Duty] = {"returns": self._monitor, "ledger": self._balance}
         if settings.migration_url:
             self.duties["partitions"] = partial(_make_room, settings.migration_url)
         if settings.seals and settings.seal_key:
@@ -129,7 +126,13 @@ class Worker:
             async with asyncio.TaskGroup() as attending:
                 for name, duty in self.duties.items():
                     attending.create_task(self._attend(name, duty))
+                looking = [
+                    attending.create_task(self._attend(name, look))
+                    for name, look in self.looks.items()
+                ]
                 await self._stopping.wait()
+                for task in looking:
+                    task.cancel()
             await self.tables.reading.loader.settle()
 
     def stop(self) -> None:

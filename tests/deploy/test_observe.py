@@ -111,22 +111,22 @@ def selectors(node: Any) -> Iterator[promql.VectorSelector]:
             yield from selectors(node.expr)
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_a_query_names_what_there_is(query: str, watched: Watched) -> None:
+def test_every_query_names_what_there_is(watched: Watched) -> None:
     there = watched.labels()
-    named = list(selectors(promql.parse(query)))
+    for query in QUERIES:
+        named = list(selectors(promql.parse(query)))
 
-    assert named
-    grouped = {
-        name.strip() for by in re.findall(r"by \(([^)]*)\)", query) for name in by.split(",")
-    }
-    known: set[str] = set(OF_PROMETHEUS)
-    for selector in named:
-        assert selector.name in there, selector.name
-        known |= there[selector.name]
-        matched = {matcher.name for matcher in selector.matchers.matchers}
-        assert matched <= there[selector.name] | OF_PROMETHEUS, selector.name
-    assert grouped <= known
+        assert named, query
+        grouped = {
+            name.strip() for by in re.findall(r"by \(([^)]*)\)", query) for name in by.split(",")
+        }
+        known: set[str] = set(OF_PROMETHEUS)
+        for selector in named:
+            assert selector.name in there, query
+            known |= there[selector.name]
+            matched = {matcher.name for matcher in selector.matchers.matchers}
+            assert matched <= there[selector.name] | OF_PROMETHEUS, query
+        assert grouped <= known, query
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
