@@ -44,7 +44,7 @@ demo: $(RUNNABLE)  ## Play some rounds of each ruleset against a running croupie
 
 .PHONY: test
 test: lint types  ## Check everything: lint, types, then all tests (TEST=tests/http for some)
-	@$(BIN)/pytest --numprocesses=3 --dist=worksteal $(TEST)
+	@$(BIN)/pytest --numprocesses=4 --dist=worksteal $(TEST)
 
 .PHONY: test-containers
 test-containers: .venv/ready-to-develop  ## Build the image and test it; fails where no Docker engine answers

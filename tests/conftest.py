@@ -7,6 +7,7 @@ may create databases and roles; what the tests create they drop again.
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,16 @@ from shared.local.process import end, password
 from shared.local.valkey import LocalValkey
 
 pytest.register_assert_rewrite("tests.domain.books", "tests.domain.story")
+
+
+def pytest_configure() -> None:
+    """What tests write is in memory, if there is room and TMPDIR does not say where: databases by
+    the hundred, each of three hundred files, take a disk longer than the tests that they are for.
+    Whoever is killed there loses no more than on a disk; only a machine that goes down would."""
+    memory = "/dev/shm"
+    room = shutil.disk_usage(memory).free if os.access(memory, os.W_OK) else 0
+    if "TMPDIR" not in os.environ and room > 4 * 2**30:
+        tempfile.tempdir = os.environ["TMPDIR"] = memory
 
 
 @dataclass(frozen=True)
@@ -168,20 +179,12 @@ def not_here(need: Literal["docker", "chromium", "prometheus"], what: str) -> No
     pytest.skip(f"There is no {what} here.")
 
 
-def in_memory() -> str | None:
-    """Where files are that no disk has to see, if there is room: databases by the hundred, each of
-    three hundred files, take a file system longer than the tests that they are for."""
-    memory = "/dev/shm"
-    room = shutil.disk_usage(memory).free if os.access(memory, os.W_OK) else 0
-    return memory if room > 4 * 2**30 else None
-
-
 @contextmanager
 def postgres_url() -> Iterator[str]:
     if "DATABASE_URL" in os.environ:
         yield os.environ["DATABASE_URL"]
         return
-    with TemporaryDirectory(prefix="croupier-postgres-", dir=in_memory()) as home:
+    with TemporaryDirectory(prefix="croupier-postgres-") as home:
         server = LocalPostgres(Path(home), disposable=True)
         server.start()
         try:

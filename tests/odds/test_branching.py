@@ -195,21 +195,22 @@ def rulesets(draw: st.DrawFn) -> Ruleset:
 
 @st.composite
 def shoes(draw: st.DrawFn) -> Left:
-    """Fourteen to sixteen cards of five ranks, none of which makes very long hands."""
+    """Twelve to fourteen cards of five ranks, none of which makes very long hands: with two more,
+    three hands of tens and kings take a minute."""
     low = draw(st.permutations("56789"))
-    cards = "AA" + low[0] * 4 + low[1] * 3 + "TTT" + "KK"
+    cards = "AA" + low[0] * 3 + low[1] * 2 + "TTT" + "KK"
     return shoe(cards + draw(st.sampled_from(["", "A", "T", "K", "AT", "TK"])))
 
 
 @given(rulesets(), shoes(), st.integers(1, 9), st.booleans())
 @settings(
-    max_examples=6,
+    max_examples=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
 )
 def test_any_ruleset(rules: Ruleset, cards: Left, bet: int, by_total: bool) -> None:
-    """An example takes a second, and would take minutes to shrink: it is told as it was drawn."""
+    """An example takes up to three seconds, and minutes to shrink: it is told as it was drawn."""
     try:
         agree(rules, bet, cards, by_total=by_total)
     except ShoeRanOut:
