@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta, Struct
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, BadParameter, Exit, Option
@@ -92,9 +93,12 @@ def _bundle(file: Path, public_key: Path | None) -> int:
     """Judges one round by its bundle alone, and says how to end. Raises CannotRead."""
     keys = _keys(public_key)
     try:
-        bundle = msgspec.json.decode(file.read_bytes(), type=Bundle)
-    except (OSError, ValueError) as error:
-        raise CannotRead(f"{file} is no bundle: {error}") from None
+        content = file.read_bytes()
+        bundle = msgspec.json.decode(content, type=Bundle)
+    except OSError as error:
+        raise CannotRead(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise CannotRead(f"{file} is no bundle: {_refusal_in(content) or error}") from None
     faults = list(judge(bundle, keys))
     holds = (
         f"The round {bundle.round} holds: every card, every decision and every chip of it, and "
@@ -102,6 +106,23 @@ def _bundle(file: Path, public_key: Path | None) -> int:
     )
     print("\n".join(faults) or holds)
     return TAMPERED if faults else HOLDS
+
+
+class _Refusal(Struct):
+    """A problem document, as far as people read it."""
+
+    type: Annotated[str, Meta(pattern="^/problems/")]
+    title: str
+    detail: str
+
+
+def _refusal_in(content: bytes) -> str | None:
+    """Why the service gave no bundle, where its answer was kept as one."""
+    try:
+        refusal = msgspec.json.decode(content, type=_Refusal)
+    except ValueError:
+        return None
+    return f"the service refused it. {refusal.title}. {refusal.detail}"
 
 
 def _keys(file: Path | None) -> list[PublicKey]:

@@ -256,6 +256,20 @@ def test_the_command_line_judges_a_bundle(
         assert judged.exit_code == status, judged.output
 
 
+def test_what_the_service_answered_instead_of_a_bundle_is_told(
+    house: House, keys: list[PublicKey], tmp_path: Path
+) -> None:
+    key, file = tmp_path / "public.key", tmp_path / "oak.999.json"
+    key.write_text("".join(f"{each}\n" for each in keys))
+    refused = house.ask("GET", "/v1/rounds/oak.999/bundle")
+    file.write_bytes(refused.content)
+
+    judged = CliRunner().invoke(app, ["verify", str(file), "--public-key", str(key)])
+
+    assert judged.exit_code == 2
+    assert f"{refused.json()['title']}. {refused.json()['detail']}" in judged.output
+
+
 def test_a_round_that_runs_or_is_not_sealed_has_no_bundle(
     house: House, keys: list[PublicKey]
 ) -> None:

@@ -1,5 +1,6 @@
 """Routes of the games: the published ones, and those of a house's own."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
@@ -111,7 +112,7 @@ def _look(router: APIRouter, rulesets: Rulesets) -> None:
         house = await _house(request)
         if house is not None:
             names += await rulesets.names(house)
-        found = [await rulesets.versions(house or "", name) for name in names]
+        found = await asyncio.gather(*(rulesets.versions(house or "", each) for each in names))
         return Json(RulesetPage([shown(*each) for each in zip(names, found, strict=True)]))
 
     @router.get(
