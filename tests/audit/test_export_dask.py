@@ -1,6 +1,8 @@
 """An export checked by a Dask cluster: worker processes on this machine, as real as on many."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -26,6 +28,7 @@ from shared.eventstore.exports import CannotRead
 from shared.eventstore.store import Recorded
 from shared.seals.merkle import Tree
 from shared.seals.notes import Checkpoint, public_of, sign
+from tests.api.croupier import PATIENCE_SECONDS
 from tests.audit.exported import take
 from tests.audit.log import Log, a_log, columns, data, facts, find, rehashed, renumbered
 
@@ -189,6 +192,25 @@ def test_who_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         idle = CliRunner().invoke(app, words)
     assert idle.exit_code == 2
     assert "has no workers" in idle.output
+
+
+def test_nobody_waits_for_workers_who_have_all_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_dask, "_PATIENCE_SECONDS", 1)
+    take(RECORDS, tmp_path, "parquet")
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0") as empty:
+        address = empty.scheduler_address
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
+        with subprocess.Popen(worker, stderr=subprocess.DEVNULL) as only:
+            empty.wait_for_workers(1, timeout=PATIENCE_SECONDS)
+
+            with pytest.raises(CannotRead, match="All workers of the Dask scheduler have gone"):
+                verify_export(
+                    tmp_path,
+                    engine=partial(cluster, address),
+                    progress=lambda _: only.kill(),
+                )
 
 
 def test_what_a_worker_does_not_see_is_said(workers: LocalCluster, tmp_path: Path) -> None:

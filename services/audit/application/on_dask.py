@@ -10,14 +10,15 @@ from contextlib import contextmanager
 from typing import Final
 from uuid import uuid4
 
-from distributed import Client, KilledWorker, get_worker
+from distributed import Client, Future, KilledWorker, get_worker
 
 from services.audit.application.engines import Engine, Found, Piece, Task
 from services.audit.application.pieces import Tell
 from shared.eventstore.exports import CannotRead
 
 _PATIENCE_SECONDS: Final = 30
-"""How long we wait for a scheduler to answer, and for the first worker to come."""
+"""How long we wait for a scheduler to answer, for the first worker to come, and for another when
+all have gone."""
 
 
 @contextmanager
@@ -56,7 +57,7 @@ class _Cluster:
         futures = self._client.map(_on_a_worker, tasks, pieces, numbers, topic=topic, pure=False)
         try:
             for future in futures:
-                yield future.result()
+                yield self._result(future)
                 future.release()
         except KilledWorker as error:
             raise CannotRead(f"A piece of the export has ended several workers: {error}") from None
@@ -64,6 +65,20 @@ class _Cluster:
             raise CannotRead(f"The Dask cluster broke off: {error!r}") from None
         finally:
             self._client.unsubscribe_topic(topic)
+
+
+    def _result(self, future: "Future[Found]") -> Found:
+        """Waits as long as there are workers."""
+        while True:
+            try:
+                return future.result(timeout=_PATIENCE_SECONDS)
+            except TimeoutError:
+                if future.done():  # it came just now, or the piece itself ran out of time
+                    return future.result()
+            try:
+                self._client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
+            except TimeoutError:
+                raise CannotRead("All workers of the Dask scheduler have gone.") from None
 
 
 def _on_a_worker(task: Task[Piece, Found], piece: Piece, number: int, topic: str) -> Found:
