@@ -32,6 +32,7 @@ from shared.spans import NoTelemetry
 
 app = Typer(
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     add_completion=False,
     pretty_exceptions_enable=False,
     help="A blackjack backend whose every deal can be audited.",
