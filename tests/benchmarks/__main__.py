@@ -40,10 +40,12 @@ the ratios of each repetition; Postgres runs with fsync and its default durabili
 differs, the others do less. Rates drift with the machine, ratios and CPU times do not: compare
 those. `--profile` adds a tree of where the serving process spends its time.
 
-    make bench                                 all but growth and verify-memory, in half an hour
+    make bench             all but growth and verify-memory, in a quarter of an hour
     python -m tests.benchmarks append --quick  one part, a first impression
     python -m tests.benchmarks http --profile
     python -m tests.benchmarks --output /tmp/bench         where RESULTS.md and its plots go
+
+`tests/benchmarks/measured` is a run of everything: whoever changes what is hot writes it anew.
 
 DATABASE_URL measures against your own Postgres, as an owner who may create databases.
 """

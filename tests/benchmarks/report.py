@@ -131,7 +131,7 @@ def machine() -> dict[str, str]:
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         ),
         "cpu": _cpu_model(),
-        "system": platform.platform(terse=True),
+        "system": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
     }
 

@@ -66,7 +66,6 @@ class _Cluster:
         finally:
             self._client.unsubscribe_topic(topic)
 
-
     def _result(self, future: "Future[Found]") -> Found:
         """Waits as long as there are workers."""
         while True:
