@@ -40,10 +40,10 @@ the ratios of each repetition; Postgres runs with fsync and its default durabili
 differs, the others do less. Rates drift with the machine, ratios and CPU times do not: compare
 those. `--profile` adds a tree of where the serving process spends its time.
 
-    make bench             all but growth and verify-memory, in a quarter of an hour
-    python -m tests.benchmarks append --quick  one part, a first impression
-    python -m tests.benchmarks http --profile
-    python -m tests.benchmarks --output /tmp/bench         where RESULTS.md and its plots go
+    make bench                                       all but the two that have to be named
+    python -m tests.benchmarks append --quick        one part, a first impression
+    python -m tests.benchmarks http --profile        with a profile of the serving process
+    python -m tests.benchmarks --output DIRECTORY    where RESULTS.md and its plots go
 
 `tests/benchmarks/measured` is a run of everything: whoever changes what is hot writes it anew.
 
