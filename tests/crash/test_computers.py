@@ -9,7 +9,7 @@ from tests.api.croupier import House, children
 from tests.crash.audit import verified
 
 TABLES = ("oak", "elm", "ash")
-SEATS, ROUNDS, DEATHS = (1, 2, 3), 15, 3
+SEATS, ROUNDS, DEATHS = (1, 2, 3), 10, 3
 
 
 def test_the_worker_is_killed_while_it_plays_for_computers(house: House) -> None:

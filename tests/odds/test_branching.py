@@ -204,7 +204,7 @@ def shoes(draw: st.DrawFn) -> Left:
 
 @given(rulesets(), shoes(), st.integers(1, 9), st.booleans())
 @settings(
-    max_examples=20,
+    max_examples=8,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
