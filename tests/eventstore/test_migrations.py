@@ -38,30 +38,41 @@ def test_from_nothing_to_the_newest_and_again(bare: Database) -> None:
     assert current(bare.owner_url) == head()
 
 
-def test_what_takes_away_waits_until_it_is_told_that_the_release_before_is_gone(
-    bare: Database,
-) -> None:
-    url = bare.owner_url
-    command.upgrade(alembic(url), "0008")
-
-    assert upgrade(url) == ["0010"]
-    assert (current(url), fitness(url)) == ("0009", "current")
-    assert upgrade(url) == ["0010"]
-    assert upgrade(url, after=True) == []
-    assert (current(url), fitness(url)) == ("0010", "current")
-
-
 @pytest.fixture
 def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The scripts of a later release: it took something away, and then added something."""
+    """The scripts of later releases: something was added, taken away, and added again."""
     scripts = tmp_path / "migrations"
     copytree(SCRIPTS, scripts)
-    for kind, number, before in (("after", "9001", head()), ("before", "9002", "9001")):
+    added = ("before", "9000", head())
+    for kind, number, before in (added, ("after", "9001", "9000"), ("before", "9002", "9001")):
         (scripts / "versions" / kind / f"{number}_later.py").write_text(
             f"""revision = "{number}"\ndown_revision = "{before}"\ndef upgrade(): pass\n"""
         )
     monkeypatch.setattr(migrate, "SCRIPTS", scripts)
     return scripts
+
+
+def test_what_takes_away_waits_until_it_is_told_that_the_release_before_is_gone(
+    database: Database, later: Path
+) -> None:
+    url = database.owner_url
+
+    assert upgrade(url) == upgrade(url) == ["9001", "9002"]
+    assert current(url) == "9000"
+    assert upgrade(url, after=True) == []
+    assert current(url) == "9002"
+
+
+def test_a_release_lives_with_its_schema_before_and_after_it_took_something_away(
+    bare: Database,
+) -> None:
+    url = bare.owner_url
+    command.upgrade(alembic(url), needed())
+    assert fitness(url) == "current"
+
+    upgrade(url, after=True)
+
+    assert (current(url), fitness(url)) == (head(), "current")
 
 
 def test_what_is_added_behind_what_takes_away_waits_with_it(
@@ -72,7 +83,7 @@ def test_what_is_added_behind_what_takes_away_waits_with_it(
     with pytest.raises(Refused, match=r"^Migrations 9001, 9002 wait: .* croupier migrate --after"):
         prepare(settings)
 
-    assert current(database.owner_url) != "9002"
+    assert current(database.owner_url) == "9000"
     assert prepare(settings, after=True) == []
     assert current(database.owner_url) == "9002"
 
