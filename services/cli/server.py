@@ -24,6 +24,11 @@ _FINISH_SECONDS = 10
 _FIRST_WORD_SECONDS = 1.0
 """How long whoever was let in at the last moment may take to say something."""
 
+_IDLE_SECONDS = 75
+"""How long a connection is kept on which nobody asks anything. Load balancers and clients keep
+theirs for a minute at most, as a rule: had we the shorter patience, we would hang up just as one
+of them sends its next request."""
+
 _UNREAD_SECONDS = 120
 """How long a client may take nothing of what it asked for before it is taken for gone."""
 
@@ -64,6 +69,7 @@ def serve(
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=settings.proxies,
         server_header=False,
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
     patience = Patience(settings.request_seconds)

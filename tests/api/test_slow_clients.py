@@ -111,6 +111,24 @@ def test_whoever_waits_for_us_is_not_taken_for_slow(house: House) -> None:
     assert monotonic() - began > 2 * SECONDS
 
 
+def test_who_was_answered_may_be_idle_for_longer_than_its_clients_keep_a_connection(
+    house: House,
+) -> None:
+    """Many leave after five seconds, and none may find that we have just left."""
+    with connect(house) as connection:
+        alive(connection)
+        connection.settimeout(6.0)
+        with pytest.raises(TimeoutError):  # nothing is said, and nobody hangs up
+            connection.recv(1)
+        alive(connection)
+
+
+def alive(connection: socket.socket) -> None:
+    connection.settimeout(PATIENCE_SECONDS)
+    connection.sendall(b"GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
+    assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_head_without_end_is_refused(house: House) -> None:
     with connect(house) as connection:
         connection.settimeout(PATIENCE_SECONDS)

@@ -42,8 +42,6 @@ def _git(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def older(bare: Database, release_before: Path) -> Iterator[Croupier]:
     croupier = Croupier(bare, code=release_before)
-    # A client on a busy machine may be slower than the second that is enough elsewhere.
-    croupier.environment["CROUPIER_DRAIN_SECONDS"] = "5"
     migrate(croupier)
     with croupier:
         yield croupier
