@@ -19,6 +19,7 @@ from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.view import HandView, TableView
 from services.ledger.projections import TrialBalance
 from shared.eventstore.jsonlines import FeedLine
+from shared.kernel.rejected import problem_in
 
 PLAYERS: Final = ("ada", "bob", "cyd")
 CHIPS: Final = 500
@@ -55,13 +56,6 @@ class Page(Struct, frozen=True):
 
     data: list[FeedLine]
     next: int
-
-
-class Problem(Struct, frozen=True):
-    """Why a request was refused."""
-
-    title: str = "The answer is no problem document."
-    detail: str = ""
 
 
 class Api:
@@ -121,11 +115,7 @@ class Api:
             ) from None
 
     def _refusal(self, answer: httpx.Response, request: str) -> str:
-        try:
-            problem = msgspec.json.decode(answer.content, type=Problem)
-        except msgspec.DecodeError:
-            problem = Problem()
-        said = f"{problem.title}: {problem.detail}"
+        said = problem_in(answer.content) or "The answer is no problem document."
         match answer.status_code:
             case 401:
                 return f"{self._url} does not take this key. {said} Name another with --key."

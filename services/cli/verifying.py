@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta, Struct
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, BadParameter, Exit, Option
@@ -17,6 +16,7 @@ from services.audit.application.offline import events_to_read, verify_export
 from services.audit.domain.bundle import Bundle, judge
 from services.audit.domain.verify import Report
 from shared.eventstore.exports import CannotRead, Manifest, read_manifest
+from shared.kernel.rejected import problem_in
 from shared.seals.holding import checkpoints, public_keys
 from shared.seals.notes import BadNote, Checkpoint, PublicKey
 
@@ -98,7 +98,9 @@ def _bundle(file: Path, public_key: Path | None) -> int:
     except OSError as error:
         raise CannotRead(f"{file} cannot be read: {error.strerror}.") from None
     except ValueError as error:
-        raise CannotRead(f"{file} is no bundle: {_refusal_in(content) or error}") from None
+        refusal = problem_in(content)
+        why = f"the service refused it. {refusal}" if refusal else error
+        raise CannotRead(f"{file} is no bundle: {why}") from None
     faults = list(judge(bundle, keys))
     holds = (
         f"The round {bundle.round} holds: every card, every decision and every chip of it, and "
@@ -106,23 +108,6 @@ def _bundle(file: Path, public_key: Path | None) -> int:
     )
     print("\n".join(faults) or holds)
     return TAMPERED if faults else HOLDS
-
-
-class _Refusal(Struct):
-    """A problem document, as far as people read it."""
-
-    type: Annotated[str, Meta(pattern="^/problems/")]
-    title: str
-    detail: str
-
-
-def _refusal_in(content: bytes) -> str | None:
-    """Why the service gave no bundle, where its answer was kept as one."""
-    try:
-        refusal = msgspec.json.decode(content, type=_Refusal)
-    except ValueError:
-        return None
-    return f"the service refused it. {refusal.title}. {refusal.detail}"
 
 
 def _keys(file: Path | None) -> list[PublicKey]:

@@ -2,7 +2,10 @@
 
 import re
 from inspect import getdoc
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta, Struct
 
 
 class Rejected(Exception):
@@ -31,3 +34,23 @@ class Rejected(Exception):
     def title(cls) -> str:
         """The first line of the docstring, without its full stop."""
         return (getdoc(cls) or cls.__name__).splitlines()[0].rstrip(".")
+
+
+class Problem(Struct, frozen=True):
+    """A refusal as its caller reads it: what a problem document says to people."""
+
+    type: Annotated[str, Meta(pattern="^/problems/")]
+    title: str
+    detail: str
+
+    def __str__(self) -> str:
+        stop = "" if self.title.endswith("?") else "."
+        return f"{self.title}{stop} {self.detail}"
+
+
+def problem_in(content: bytes) -> Problem | None:
+    """The problem document in an answer, if it is one."""
+    try:
+        return msgspec.json.decode(content, type=Problem)
+    except msgspec.DecodeError:
+        return None

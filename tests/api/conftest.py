@@ -1,6 +1,7 @@
 """One Croupier that runs for the whole session, and a house of its own for every test."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -9,12 +10,21 @@ from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
 from tests.conftest import Cluster
 
 
-@pytest.fixture(scope="session")
-def croupier(cluster: Cluster) -> Iterator[Croupier]:
+@contextmanager
+def a_croupier(cluster: Cluster, **environment: str) -> Iterator[Croupier]:
+    """One on a database of its own."""
     database = cluster.create()
-    with Croupier(database) as running:
+    running = Croupier(database)
+    running.environment |= environment
+    with running:
         yield running
     cluster.drop(database)
+
+
+@pytest.fixture(scope="session")
+def croupier(cluster: Cluster) -> Iterator[Croupier]:
+    with a_croupier(cluster) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -237,17 +237,14 @@ class House:
         assert until(lambda: self.get("/v1/audit/status")["verified_position"] >= head)
         return self.get("/v1/audit/seals/latest")
 
-    def crowd(self) -> httpx.AsyncClient:
-        """A client for many requests at once, with the key of the house.
-
-        It leaves an idle connection before any release would: those before kept one for five
-        seconds.
-        """
+    def crowd(self, idle_seconds: float = 5.0) -> httpx.AsyncClient:
+        """A client for many requests at once, with the key of the house. It keeps a connection
+        that is idle for so long."""
         return httpx.AsyncClient(
             base_url=self.croupier.address,
             headers={"Authorization": f"Bearer {self.key}"},
             timeout=PATIENCE_SECONDS,
-            limits=httpx.Limits(max_connections=None, keepalive_expiry=2.0),
+            limits=httpx.Limits(max_connections=None, keepalive_expiry=idle_seconds),
             trust_env=False,
         )
 

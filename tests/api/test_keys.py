@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from shared.http.auth import REMEMBERED_SECONDS
+from tests.api.conftest import a_croupier
 from tests.api.croupier import ROOT, Croupier, House
 from tests.conftest import Cluster
 
@@ -23,12 +24,8 @@ AT_ONCE_SECONDS = REMEMBERED_SECONDS / 2
 
 @pytest.fixture(scope="module")
 def crew(cluster: Cluster) -> Iterator[Croupier]:
-    database = cluster.create()
-    croupier = Croupier(database)
-    croupier.environment |= {"CROUPIER_WORKERS": str(WORKERS)}
-    with croupier:
+    with a_croupier(cluster, CROUPIER_WORKERS=str(WORKERS)) as croupier:
         yield croupier
-    cluster.drop(database)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from shared.local.process import until
+from tests.api.conftest import a_croupier
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House, children, key
 from tests.api.test_metrics import parsed
 from tests.conftest import Cluster
@@ -23,12 +24,9 @@ ENOUGH = 200
 @pytest.fixture
 def crew(cluster: Cluster) -> Iterator[Croupier]:
     """Three processes that wait for their clients as long as it takes."""
-    database = cluster.create()
-    croupier = Croupier(database)
-    croupier.environment |= {"CROUPIER_WORKERS": str(WORKERS), "CROUPIER_DRAIN_SECONDS": "60"}
-    with croupier:
+    settings = {"CROUPIER_WORKERS": str(WORKERS), "CROUPIER_DRAIN_SECONDS": "60"}
+    with a_croupier(cluster, **settings) as croupier:
         yield croupier
-    cluster.drop(database)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from shared.local.process import until
+from tests.api.conftest import a_croupier
 from tests.api.croupier import Croupier, House
 from tests.api.test_described import DESCRIPTION
 from tests.conftest import Cluster, Database
@@ -20,10 +21,8 @@ Samples = dict[tuple[str, str], float]
 @pytest.fixture(scope="module")
 def croupier(cluster: Cluster) -> Iterator[Croupier]:
     """One that nobody else has asked for anything, or left something with."""
-    database = cluster.create()
-    with Croupier(database) as running:
+    with a_croupier(cluster) as running:
         yield running
-    cluster.drop(database)
 
 
 def samples(house: House) -> Iterator[Sample]:

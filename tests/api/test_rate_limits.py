@@ -12,6 +12,7 @@ import pytest
 from shared.http import keys
 from shared.http.keys import SCOPES, Scope
 from shared.http.quotas import Quota
+from tests.api.conftest import a_croupier
 from tests.api.croupier import Croupier, House
 from tests.api.test_keys import type
 from tests.conftest import Cluster
@@ -22,12 +23,8 @@ LEFT = re.compile(r'"key";r=(\d+);t=(\d+)')
 
 @pytest.fixture(scope="module")
 def crew(cluster: Cluster) -> Iterator[Croupier]:
-    database = cluster.create()
-    croupier = Croupier(database)
-    croupier.environment["CROUPIER_WORKERS"] = "3"
-    with croupier:
+    with a_croupier(cluster, CROUPIER_WORKERS="3") as croupier:
         yield croupier
-    cluster.drop(database)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.api.conftest import a_croupier
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
 from tests.conftest import Cluster
 
@@ -18,12 +19,8 @@ BETWEEN_BYTES = 0.1
 @pytest.fixture(scope="module")
 def hasty(cluster: Cluster) -> Iterator[Croupier]:
     """A croupier with little patience."""
-    database = cluster.create()
-    croupier = Croupier(database)
-    croupier.environment["CROUPIER_REQUEST_SECONDS"] = str(SECONDS)
-    with croupier:
+    with a_croupier(cluster, CROUPIER_REQUEST_SECONDS=str(SECONDS)) as croupier:
         yield croupier
-    cluster.drop(database)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from shared.http.keys import SCOPES
+from tests.api.conftest import a_croupier
 from tests.api.croupier import Croupier, House
 from tests.api.routes import ROUTES, Route
 from tests.api.test_who_may import ask, playing
@@ -25,17 +26,14 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture(scope="module")
 def croupier(cluster: Cluster, provider: Provider) -> Iterator[Croupier]:
-    database = cluster.create()
-    croupier = Croupier(database)
-    croupier.environment |= {
+    settings = {
         "CROUPIER_JWT_ISSUER": ISSUER,
         "CROUPIER_JWT_AUDIENCE": AUDIENCE,
         "CROUPIER_JWT_JWKS_URL": provider.url,
         "NO_PROXY": "127.0.0.1",
     }
-    with croupier:
+    with a_croupier(cluster, **settings) as croupier:
         yield croupier
-    cluster.drop(database)
 
 
 @pytest.fixture

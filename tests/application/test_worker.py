@@ -4,10 +4,8 @@ import asyncio
 
 from services.settings import Settings, parse_seed_keys
 from services.worker import Worker
+from tests.api.croupier import PATIENCE_SECONDS
 from tests.conftest import Database
-
-SOON_SECONDS = 10.0
-"""How long a stop may take on a busy machine; what is broken off would take for ever."""
 
 
 async def test_what_records_is_finished_and_what_looks_is_broken_off(database: Database) -> None:
@@ -28,7 +26,7 @@ async def test_what_records_is_finished_and_what_looks_is_broken_off(database: D
         return 0.0
 
     worker.duties, worker.looks = {"recording": record}, {"looking": look}
-    async with asyncio.timeout(SOON_SECONDS), asyncio.TaskGroup() as running:
+    async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as running:
         running.create_task(worker.run())
         await busy.wait()
         worker.stop()

@@ -261,13 +261,14 @@ def test_what_the_service_answered_instead_of_a_bundle_is_told(
 ) -> None:
     key, file = tmp_path / "public.key", tmp_path / "oak.999.json"
     key.write_text("".join(f"{each}\n" for each in keys))
-    refused = house.ask("GET", "/v1/rounds/oak.999/bundle")
-    file.write_bytes(refused.content)
+    for caller, title in (None, "There is no such round."), ("", "Who are you?"):
+        refused = house.ask("GET", "/v1/rounds/oak.999/bundle", key=caller)
+        file.write_bytes(refused.content)
 
-    judged = CliRunner().invoke(app, ["verify", str(file), "--public-key", str(key)])
+        judged = CliRunner().invoke(app, ["verify", str(file), "--public-key", str(key)])
 
-    assert judged.exit_code == 2
-    assert f"{refused.json()['title']}. {refused.json()['detail']}" in judged.output
+        assert judged.exit_code == 2
+        assert f"the service refused it. {title} {refused.json()['detail']}" in judged.output
 
 
 def test_a_round_that_runs_or_is_not_sealed_has_no_bundle(

@@ -39,6 +39,8 @@ class Load:
     answers: dict[str, httpx.Response] = field(default_factory=dict)
     thought_seconds: float = 0.0
     """How long everybody thinks before each request: with none, all processors are busy."""
+    idle_seconds: float = 5.0
+    """How long everybody keeps a connection that is idle."""
     troubles: list[str] = field(default_factory=list)
     """Every answer that was none: broken connections, and what the service said of itself."""
 
@@ -56,7 +58,10 @@ class Load:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Everybody plays inside; then they end their rounds and take their chips home."""
-        async with self.house.crowd() as self._http, asyncio.TaskGroup() as playing:
+        async with (
+            self.house.crowd(self.idle_seconds) as self._http,
+            asyncio.TaskGroup() as playing,
+        ):
             for number in range(self.players):
                 playing.create_task(self._play(number))
             for seat in (1, 2, 3):

@@ -66,7 +66,8 @@ async def test_two_releases_share_tables_while_the_schema_changes(
 ) -> None:
     newer, url = older.twin(code=ROOT), older.database.owner_url
     house, begun = House(older, http), current(url)
-    load = Load(house)
+    # A release before kept idle connections for five seconds: whoever does too is cut off.
+    load = Load(house, idle_seconds=2.0)
     with ExitStack() as stack:
         async with load.running():
             await load.until_answered(PART)

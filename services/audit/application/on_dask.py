@@ -30,10 +30,7 @@ def cluster(address: str, tell: Tell) -> Iterator[Engine]:
         why = f"No Dask scheduler answers at {address}: {error}"
         raise CannotRead(why) from None
     with client:
-        try:
-            client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
-        except TimeoutError:
-            raise CannotRead(f"The Dask scheduler at {address} has no workers.") from None
+        _insist_on_workers(client, f"The Dask scheduler at {address} has no workers.")
         yield _Cluster(client, tell)
 
 
@@ -74,10 +71,15 @@ class _Cluster:
             except TimeoutError:
                 if future.done():  # it came just now, or the piece itself ran out of time
                     return future.result()
-            try:
-                self._client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
-            except TimeoutError:
-                raise CannotRead("All workers of the Dask scheduler have gone.") from None
+            _insist_on_workers(self._client, "All workers of the Dask scheduler have gone.")
+
+
+def _insist_on_workers(client: Client, otherwise: str) -> None:
+    """Returns when there is one. Raises CannotRead, which says `otherwise`, when none comes."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
+    except TimeoutError:
+        raise CannotRead(otherwise) from None
 
 
 def _on_a_worker(task: Task[Piece, Found], piece: Piece, number: int, topic: str) -> Found:

@@ -82,7 +82,7 @@ function readBundle(text, name) {
     throw new Refused(`There is no JSON in ${name}, so it is no bundle, and no public key either.`);
   }
   if (String(value?.type).includes("/problems/")) {
-    throw new Refused(`The service gave no bundle, but said why: ${value.title}. ${value.detail ?? ""}`);
+    throw new Refused(`The service gave no bundle, but said why: ${value.title}`.replace(/[^?]$/, "$&.") + ` ${value.detail ?? ""}`);
   }
   if (value?.format !== FORMAT) {
     throw new Refused(`There is JSON in ${name}, but no bundle: that has "format": "${FORMAT}".`);
