@@ -153,8 +153,8 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(
         default=1.0,
         ge=0,
-        description="how many seconds a process that was told to stop waits for its clients' next "
-        "requests, to ask them to go elsewhere",
+        description="how many seconds a process that was told to stop still serves whoever comes, "
+        "while whoever balances the load notices; every answer asks its client to go elsewhere",
     )
     metrics_port: int | None = Field(
         default=None,

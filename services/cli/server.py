@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import resource
+import signal
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -21,8 +22,9 @@ from shared import spans
 _FINISH_SECONDS = 10
 """How long the last requests may take once nobody new is let in."""
 
-_FIRST_WORD_SECONDS = 1.0
-"""How long whoever was let in at the last moment may take to say something."""
+_LOOK_SECONDS = 0.02
+_LOOKS_FOR_A_WORD = 50
+"""For a second: how long whoever was let in at the last moment may take to say something."""
 
 _IDLE_SECONDS = 75
 """How long a connection is kept on which nobody asks anything. Load balancers and clients keep
@@ -35,7 +37,6 @@ _UNREAD_SECONDS = 120
 _TICKS_BETWEEN_LOOKS = 5
 """Half a second between two looks for clients that are slow to ask."""
 
-_LOOK_SECONDS = 0.02
 _CLOSE = (b"connection", b"close")
 
 
@@ -114,6 +115,7 @@ class Server(uvicorn.Server):
         """`state` has `drain` and `stop_waiting`, to be called when it is time for them."""
         super().__init__(config)
         self._drain_seconds = drain_seconds
+        self._hurry = asyncio.Event()
         self._patience = patience
         self._ready = ready
         self._state = state
@@ -136,12 +138,12 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal begins the end, the next ones spare it the waiting for idle clients.
+        """The first signal begins the end; another one, and Ctrl-C, spare it the draining.
 
         None of them cuts off a request.
         """
-        if self.should_exit:
-            self._drain_seconds = 0.0
+        if self.should_exit or sig == signal.SIGINT:
+            self._hurry.set()
         self._captured_signals.append(sig)
         self.should_exit = True
 
@@ -149,27 +151,28 @@ class Server(uvicorn.Server):
         """Drains, then stops: no request that reached us goes without its answer.
 
         First `/readyz` says so, and every answer asks its client to come back on a new connection,
-        which a load balancer opens elsewhere. When all who were here have been told, or the time
-        for it is over, nobody is let in any more. What is under way is answered and recorded.
+        which a load balancer opens elsewhere, as soon as it has noticed: until the time for that is
+        over, whoever it sends is served. Then nobody is let in any more, and what is under way is
+        answered and recorded.
         """
         self._state.drain()
         self.server_state.default_headers.append(_CLOSE)
-        connections: set[Any] = self.server_state.connections
-        known = set(connections)
+        known = set(self.server_state.connections)
         for connection in known:
             if not _is_idle(connection):
                 connection.shutdown()  # asks the client to leave, once it has been answered
-        await self._until_gone(known, lambda: self._drain_seconds)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hurry.wait(), self._drain_seconds)
         await self._close_the_door(sockets or [])
-        silent = {each for each in connections if each.cycle is None}
-        await self._until_gone(silent - known, lambda: _FIRST_WORD_SECONDS)
+        await self._hear(self.server_state.connections - known)
         self._state.stop_waiting()
         await super().shutdown(sockets)
 
-    async def _until_gone(self, known: set[Any], seconds: Callable[[], float]) -> None:
-        began = asyncio.get_running_loop().time()
-        while known & self.server_state.connections:
-            if asyncio.get_running_loop().time() >= began + seconds():
+    async def _hear(self, newcomers: Iterable[Any]) -> None:
+        """Waits for the first word of those who have not said one."""
+        silent = {each for each in newcomers if each.cycle is None}
+        for _ in range(_LOOKS_FOR_A_WORD):
+            if not silent & self.server_state.connections:
                 return
             await asyncio.sleep(_LOOK_SECONDS)
 
@@ -201,7 +204,7 @@ class Server(uvicorn.Server):
     def _orphaned(self, parent: int) -> None:
         """Whoever would replace and stop us is gone: end like it, and free the address."""
         asyncio.get_running_loop().remove_reader(parent)
-        self._drain_seconds = 0.0
+        self._hurry.set()
         self.should_exit = True
 
 

@@ -69,7 +69,7 @@ async def test_an_upgrade_under_load_fails_no_request(
             await asyncio.to_thread(stack.serve, f"next-{number}", image=next_image)
             begun = stack.processes[f"next-{number}"]
             old.pop(0)
-            load.go_to(begun.address, *(old or [stack.processes["next-1"].address]))
+            await load.go_to(begun.address, *(old or [stack.processes["next-1"].address]))
             for name in leaving:
                 assert await asyncio.to_thread(stack.processes[name].stop) == 0
             await load.until_answered(PART)

@@ -50,10 +50,16 @@ class Load:
         self._answered = asyncio.Condition()
         self._going_home = False
         self._next_address = cycle([self.house.croupier.address, *self.addresses])
+        self._unsent = set[asyncio.Event]()
+        """Requests of which is decided where they go, and which are not there yet."""
 
-    def go_to(self, *addresses: str) -> None:
-        """From now on the service is there, as whoever balances the load would know."""
+    async def go_to(self, *addresses: str) -> None:
+        """From now on the service is there, as whoever balances the load would know.
+
+        Returns when what shall go elsewhere has been sent, whether it has been answered or not: on
+        a busy machine we may take longer for that than a process needs to stop."""
         self._next_address = cycle(addresses)
+        await asyncio.gather(*(each.wait() for each in self._unsent))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -134,8 +140,7 @@ class Load:
             await asyncio.sleep(self.thought_seconds)
             await self._serving.wait()
             try:
-                address = next(self._next_address) + path
-                answer = await self._http.request(method, address, json=body, headers=key(name))
+                answer = await self._ask(method, path, name, body)
             except httpx.TransportError as error:
                 self.troubles.append(repr(error))
                 continue
@@ -147,6 +152,24 @@ class Load:
             async with self._answered:
                 self._answered.notify_all()
             return answer
+
+    async def _ask(self, method: str, path: str, name: str, body: Json) -> httpx.Response:
+        """One request to the next address, once. Raises `httpx.TransportError`."""
+        sent = asyncio.Event()
+
+        async def follow(event: str, _: Json) -> None:
+            if event == "http11.send_request_body.complete":
+                sent.set()
+
+        self._unsent.add(sent)
+        address = next(self._next_address)
+        try:
+            return await self._http.request(
+                method, address + path, json=body, headers=key(name), extensions={"trace": follow}
+            )
+        finally:
+            sent.set()
+            self._unsent.remove(sent)
 
     def _lost_a_race(self, answer: httpx.Response) -> bool:
         """Whether other processes were faster every time. It cannot be, where there is one."""

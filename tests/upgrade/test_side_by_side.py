@@ -75,9 +75,9 @@ async def test_two_releases_share_tables_while_the_schema_changes(
             assert current(url) == needed() != begun
             await load.until_answered(PART)
             await asyncio.to_thread(stack.enter_context, newer)
-            load.go_to(older.address, newer.address)
+            await load.go_to(older.address, newer.address)
             await load.until_answered(PART)
-            load.go_to(newer.address)
+            await load.go_to(newer.address)
             await asyncio.to_thread(older.end, SIGTERM)
             await load.until_answered(PART)
             await asyncio.to_thread(migrate, newer, "--after")
