@@ -150,13 +150,14 @@ def _serve(
                 other.close()
         server.serve(settings, listeners[number], ready, parent, among, number)
 
+    def let_nobody_in() -> None:
+        for listener in (*listeners, *among):
+            listener.close()
+
     def a_worker(ready: Callable[[], None], parent: int) -> None:
+        let_nobody_in()  # else callers would be taken by whoever never answers them
         ready()
         work_for_parent(settings)
-
-    def let_nobody_in() -> None:
-        for listener in listeners:
-            listener.close()
 
     jobs: list[Job] = [partial(a_server, number) for number in range(len(listeners))]
     patience = settings.drain_seconds + _STOP_SECONDS

@@ -18,7 +18,7 @@ from psycopg import sql
 from shared.eventstore import partitions
 from shared.eventstore.chain import GENESIS, verify_chain
 from shared.eventstore.envelope import Envelope
-from shared.eventstore.files import settle
+from shared.eventstore.files import FilePath, Hash, settle
 from shared.eventstore.jsonlines import FeedLine
 from shared.eventstore.partitions import Owner, Partition
 from shared.eventstore.store import Recorded
@@ -38,11 +38,11 @@ class Manifest(Struct, frozen=True):
     house: str
     first_position: int
     last_position: int
-    chain_before: str
-    chain: str
-    file: str
+    chain_before: Hash
+    chain: Hash
+    file: FilePath
     bytes: int
-    sha256: str
+    sha256: Hash
 
 
 def export(owner: Owner, house: str, partition: Partition, directory: Path) -> Path:
@@ -199,11 +199,11 @@ def restore(owner: Owner, file: Path) -> int:
     house, span = manifest.house, (manifest.first_position, manifest.last_position)
     with owner.transaction():
         newest = owner.execute(
-            "SELECT first_position, last_position, chain FROM archive WHERE house = %s "
+            "SELECT first_position, last_position, chain, sha256 FROM archive WHERE house = %s "
             "ORDER BY last_position DESC LIMIT 1",
             (house,),
         ).fetchone()
-        if newest != (*span, bytes.fromhex(manifest.chain)):
+        if newest != (*span, bytes.fromhex(manifest.chain), bytes.fromhex(manifest.sha256)):
             raise ArchiveBroken(f"{file} is not what was taken out of {house} last.")
         with owner.cursor() as cursor, cursor.copy(_COPY) as copy:
             for record in records(file):
@@ -255,9 +255,16 @@ def _written(records: Iterable[Recorded], out: gzip.GzipFile) -> Iterator[Record
 
 
 def _record(text: bytes) -> Recorded:
-    line = msgspec.json.decode(text, type=FeedLine)
-    envelope = bytes(line.event)
-    sealed = msgspec.json.decode(envelope, type=Envelope)
+    """Raises ArchiveBroken when it cannot be read, or names another stream than is sealed."""
+    try:
+        line = msgspec.json.decode(text, type=FeedLine)
+        envelope = bytes(line.event)
+        sealed = msgspec.json.decode(envelope, type=Envelope)
+    except msgspec.DecodeError as error:
+        raise ArchiveBroken(f"A line is none of the log: {error}.") from None
+    if line.stream != sealed.subject:
+        what = f"The event at {line.position} is one of {sealed.subject}, not of {line.stream}."
+        raise ArchiveBroken(what)
     return Recorded(
         line.position,
         line.stream,

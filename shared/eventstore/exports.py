@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shared.eventstore.files import settle
+from shared.eventstore.files import FilePath, Hash, settle
 from shared.eventstore.store import Recorded
 
 FORMAT: Final = "croupier.export.v1"
@@ -59,10 +59,10 @@ class Unread(Struct, frozen=True):
 class File(Struct, frozen=True):
     """A file of a part, by its path within the export; its SHA-256 in hex."""
 
-    path: str
+    path: FilePath
     events: int
     bytes: int
-    sha256: str
+    sha256: Hash
 
 
 class Part(Struct, frozen=True):
@@ -71,8 +71,8 @@ class Part(Struct, frozen=True):
     first_position: int
     last_position: int
     events: int
-    chain_before: str
-    chain: str
+    chain_before: Hash
+    chain: Hash
     files: tuple[File, ...]
 
 
@@ -231,11 +231,11 @@ def described(root: Path, file: Path, events: int) -> File:
 
 
 def digest_of(file: Path) -> str | None:
-    """The SHA-256 of a file in hex, None when it is not there."""
+    """The SHA-256 of a file in hex, None when it cannot be read."""
     try:
         with file.open("rb") as kept:
             return file_digest(kept, "sha256").hexdigest()
-    except FileNotFoundError:
+    except OSError:
         return None
 
 

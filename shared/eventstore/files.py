@@ -1,7 +1,16 @@
-"""Files that appear whole or not at all, and are there to stay."""
+"""Files that appear whole or not at all, and are there to stay; and how manifests name them."""
 
 import os
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+"""A SHA-256 in hex."""
+
+FilePath = Annotated[str, Meta(pattern=r"^\w[\w=.-]*(/\w[\w=.-]*)*$")]
+"""A path below the directory of its manifest: somebody else may have written it."""
 
 
 def settle(unfinished: Path, file: Path) -> Path:

@@ -1,5 +1,6 @@
 """The event store in Postgres: one function call a batch, keyset pages in binary."""
 
+import select
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import starmap
@@ -43,6 +44,24 @@ SERVING: dict[str, Any] = {
 """How every connection of a process that serves is made."""
 
 
+class Readers(AsyncConnectionPool[AsyncConnection[Row]]):
+    """Gives nobody a connection that was closed while it lay idle: after a restart of Postgres all
+    of them are. A server that says something without being asked says farewell."""
+
+    async def getconn(
+        self,
+        timeout: float | None = None,  # noqa: ASYNC109  As the pool has it.
+    ) -> AsyncConnection[Row]:
+        while True:
+            connection = await super().getconn(timeout)
+            looking = select.poll()
+            looking.register(connection.fileno(), select.POLLIN)
+            if not looking.poll(0):
+                return connection
+            await connection.close()
+            await self.putconn(connection)
+
+
 class PostgresStore:
     """Appends on one connection of its own, reads on a small pool.
 
@@ -52,7 +71,7 @@ class PostgresStore:
     """
 
     def __init__(self, url: str, *, readers: int = 4, patience_seconds: float = 5.0) -> None:
-        self.readers: AsyncConnectionPool[AsyncConnection[Row]] = AsyncConnectionPool(
+        self.readers: AsyncConnectionPool[AsyncConnection[Row]] = Readers(
             url, min_size=1, max_size=readers, timeout=patience_seconds, open=False, kwargs=SERVING
         )
         self._url = url
@@ -203,15 +222,15 @@ class PostgresStore:
     async def rows(
         self, query: LiteralString, parameters: Params, as_what: AsyncRowFactory[Any] = tuple_row
     ) -> list[Any]:
-        """A statement that may be repeated: a connection that died while it lay idle in the pool
-        is thrown away, and the next one tried."""
+        """A statement that may be repeated: on another connection, when that one breaks."""
         for _ in range(self.readers.max_size + 1):
             try:
                 return await self._rows_once(query, parameters, as_what)
             except PoolTimeout as error:
                 raise Unreachable("The database does not answer.") from error
-            except psycopg.OperationalError:
-                continue
+            except psycopg.OperationalError as error:
+                if not is_lost(error):
+                    raise Unreachable("The database could not do that now.") from error
         raise Unreachable("Every connection to the log is broken.")
 
     async def _rows_once(
@@ -223,6 +242,13 @@ class PostgresStore:
             return await cursor.fetchall() if cursor.description else []
 
 
+def is_lost(error: Exception) -> bool:
+    """Whether a connection broke, or none was to be had, rather than that a statement failed."""
+    if isinstance(error, psycopg.OperationalError):
+        return (error.sqlstate or _LOST[0]).startswith(_LOST)
+    return isinstance(error, Unreachable)
+
+
 def _is_away(error: psycopg.Error) -> bool:
     """Whether it is the server that cannot, rather than the command that is wrong."""
     state = error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
@@ -230,6 +256,9 @@ def _is_away(error: psycopg.Error) -> bool:
 
 
 _NOT_OPEN = "CR404"
+_LOST = ("08", "57P")
+"""Connection lost, shutting down."""
+
 _AWAY = ("08", "25006", "40", "53", "55", "57")
 """Connection lost, read-only, rolled back, out of resources, locked, shutting down."""
 

@@ -1,6 +1,6 @@
 """State as a fold of events."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,9 +22,3 @@ class Decider(Generic[State, Event]):
     evolve: Callable[[State, Event, int], State]
     state_type: Any
     format: str
-
-    def fold(self, state: State, told: Iterable[tuple[Event, int]]) -> State:
-        """The state after all of these events, each with its time."""
-        for event, at in told:
-            state = self.evolve(state, event, at)
-        return state

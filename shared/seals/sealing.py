@@ -17,7 +17,7 @@ from psycopg import AsyncConnection
 
 from shared import spans
 from shared.eventstore.chain import GENESIS, ChainBroken, verify_chain
-from shared.eventstore.postgres import PostgresStore
+from shared.eventstore.postgres import PostgresStore, is_lost
 from shared.eventstore.rejections import Archived
 from shared.seals import tiles
 from shared.seals.keyfile import read_keys
@@ -83,7 +83,7 @@ class Sealer:
 
         At first every log is held against its last seal, due or not: a database that was brought
         back may have lost the end of one. The key file is read each time, so a new key counts at
-        once. Raises BadKeyFile.
+        once. A house whose seal fails keeps no other waiting. Raises BadKeyFile.
         """
         due = [house for house in await self._due() if self._set_aside.get(house, 0) < monotonic()]
         keys = await asyncio.to_thread(read_keys, self._key_file) if due else []
@@ -97,6 +97,12 @@ class Sealer:
                 _log.error("The log of %s is not sealed: %s", house, broken)
                 self._set_aside[house] = monotonic() + _SET_ASIDE_SECONDS
                 await self._store.rows(_FOUND, (house, broken.position, str(broken)))
+            except Exception as failure:
+                if is_lost(failure):
+                    raise
+                count_seal_failure()
+                _log.exception("The log of %s is not sealed now.", house)
+                self._set_aside[house] = monotonic() + _SET_ASIDE_SECONDS
         self._first_look = False
         return more
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -140,6 +141,29 @@ async def test_ctrl_c_is_of_a_person_who_does_not_wait(cluster: Cluster) -> None
         async with visitor(patient) as idle:
             await idle.get("/livez")
             await asyncio.wait_for(asyncio.to_thread(patient.end, SIGINT), PATIENCE_SECONDS)
+
+
+async def test_one_that_only_works_keeps_nobody_waiting_at_the_door(crew: Croupier) -> None:
+    """It may take longer to end than those who serve: the kernel would let callers in for it."""
+    worker = max(family := children(crew))
+    os.kill(worker, SIGSTOP)
+    stopped = asyncio.create_task(asyncio.to_thread(crew.end, SIGTERM))
+    try:
+        assert await asyncio.to_thread(until, lambda: not serving(family - {worker}))
+        async with visitor(crew) as late:
+            with pytest.raises(httpx.ConnectError):
+                await late.get("/livez")
+    finally:
+        os.kill(worker, SIGCONT)
+    await stopped
+
+
+def serving(processes: set[int]) -> bool:
+    """Whether any of them lives."""
+    listed = subprocess.run(("ps", "-A", "-o", "pid=,stat="), capture_output=True, text=True)
+    found = map(str.split, listed.stdout.splitlines())
+    lives = {int(pid) for pid, state in found if not state.startswith("Z")}
+    return bool(processes & lives)
 
 
 async def test_a_dead_one_is_replaced_and_whoever_comes_meanwhile_is_served(

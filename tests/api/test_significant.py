@@ -129,6 +129,13 @@ def test_chips_that_computers_bring_are_nobodys_doing(house: House) -> None:
     assert found(house, type="adjustment") == []
 
 
+def test_chips_granted_to_a_computer_by_hand_are_told_like_all_others(house: House) -> None:
+    house.grant("computer-easy-1", 10)
+
+    (told,) = found(house, type="adjustment")
+    assert told["text"].startswith("computer-easy-1 was granted 10 chips by key/")
+
+
 def test_the_largest_wins_come_first(house: House) -> None:
     house.seat("oak", "ada", buy_in=900)
     for bet in (20, 40, 60, 20, 40, 60, 80, 20):

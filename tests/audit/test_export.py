@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from contextlib import nullcontext
 from pathlib import Path
 from signal import SIGKILL
@@ -219,6 +220,27 @@ def test_what_is_no_export_cannot_be_read(tmp_path: Path, export: Path) -> None:
     assert verify(tmp_path).exit_code == 2
     (export / "manifest.json").write_text('{"format": "another"}')
     assert verify(export).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("says", "forged"),
+    [
+        (rb'"chain_before":\s*"[0-9a-f]{64}"', b'"chain_before": "zz"'),
+        (rb'"path":\s*"[^"]+"', b'"path": "."'),
+        (rb'"path":\s*"[^"]+"', b'"path": "../elsewhere"'),
+        (rb'"path":\s*"[^"]+"', b'"path": "/dev/zero"'),
+    ],
+)
+def test_a_manifest_that_leads_elsewhere_is_none(says: bytes, forged: bytes, export: Path) -> None:
+    manifest = export / "manifest.json"
+    text, changed = re.subn(says, forged, manifest.read_bytes())
+    assert changed
+    manifest.write_bytes(text)
+
+    told = verify(export)
+
+    assert told.exit_code == 2
+    assert "cannot be read" in told.output
 
 
 def test_hashes_alone_leave_the_play_aside(export: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import httpx
@@ -267,12 +268,27 @@ def test_all_of_it_can_be_put_back(cluster: Cluster, tmp_path: Path) -> None:
         first, second = sorted(tmp_path.glob("grand-*.json"))
 
         assert "what was taken out of grand last" in desk.operate("restore", str(first), ends=1)
+        forged = with_another_stream(second, tmp_path / "forged")
+        assert "what was taken out of grand last" in desk.operate("restore", str(forged), ends=1)
         for manifest in (second, first):
             assert "100 events are back" in desk.operate("restore", str(manifest))
 
         assert desk.lines() == before.lines
         assert desk.house.get("/v1/rounds/long.1/recall")["steps"]
         assert desk.house.get("/v1/tables/long", version=5)["version"] == 5
+
+
+def with_another_stream(manifest: Path, directory: Path) -> Path:
+    """The same export, its events in the stream of another table: of a line that is no hash."""
+    directory.mkdir()
+    said = json.loads(manifest.read_bytes())
+    lines = gzip.decompress(manifest.with_name(said["file"]).read_bytes())
+    data = gzip.compress(lines.replace(b'"stream":"table-long"', b'"stream":"table-idle"'))
+    (directory / said["file"]).write_bytes(data)
+    said["sha256"] = sha256(data).hexdigest()
+    forged = directory / manifest.name
+    forged.write_text(json.dumps(said))
+    return forged
 
 
 def without(record: Json, name: str) -> Json:

@@ -74,8 +74,8 @@ class NaiveStatements:
         player = self._seats.get((table, data.get("seat", 0)), "")
         match kind, data:
             case "chips_granted", {"player": name, "amount": amount}:
-                if name.startswith("computer-"):
-                    return
+                if "command" not in envelope:
+                    return  # it follows from another one
                 row = ("adjustment", "", 0, name, amount, envelope["actor"], "")
             case "run_ended", {"outcome": "won", "bankroll": bankroll}:
                 row = ("run_won", table, 0, player, bankroll, "", "")

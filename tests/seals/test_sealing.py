@@ -16,7 +16,7 @@ from shared.seals.rejections import NotSealedYet, UnknownSeal
 from shared.seals.sealing import NotSealed
 from shared.seals.served import Seals
 from shared.seals.shelf import latest_name, seal_name
-from tests.eventstore.appends import HOUSE
+from tests.eventstore.appends import ADA, HOUSE, a_grant
 from tests.seals.conftest import ORIGIN, Sealed
 
 
@@ -239,6 +239,16 @@ async def test_one_bad_house_holds_up_no_other(sealed: Sealed) -> None:
     open_house(sealed.database.owner_url, "a-bad-one")
     await sealed.record(1)
     sealed.tamper("INSERT INTO seal_head VALUES ('a-bad-one', 5, %s, now())", bytes(32))
+    await sealed.sealer().seal_due()
+
+    assert sealed.latest().checkpoint.size == 1
+
+
+async def test_one_whose_seals_cannot_be_read_holds_up_no_other(sealed: Sealed) -> None:
+    open_house(sealed.database.owner_url, "a-bad-one")
+    await sealed.store.append_batch("a-bad-one", [a_grant("grant", ADA, 1)])
+    (sealed.directory / latest_name("a-bad-one")).mkdir(parents=True)
+    await sealed.record(1)
     await sealed.sealer().seal_due()
 
     assert sealed.latest().checkpoint.size == 1

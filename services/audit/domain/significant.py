@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from services.audit.domain.words import chips, listed, spoken_modifier
 from services.blackjack.domain import events as e
-from services.blackjack.domain.computers import is_computer
 from services.blackjack.domain.table import Table
 from services.ledger.domain import events as ledger
 
@@ -36,13 +35,13 @@ class Significant(Struct, frozen=True, gc=False):
     detail: str = ""
 
 
-def elsewhere(event: object, actor: str) -> Significant | None:
+def elsewhere(event: object, actor: str, *, asked: bool) -> Significant | None:
     """What is significant of an event that is not one of a table.
 
-    Chips that a computer player brings are granted without anybody's doing.
+    Chips that a computer player brings are granted without anybody having asked for that.
     """
     match event:
-        case ledger.ChipsGranted(player, amount) if not is_computer(player):
+        case ledger.ChipsGranted(player, amount) if asked:
             return Significant("adjustment", player=player, amount=amount, actor=actor)
         case e.RulesetRegistered(ruleset):
             name = f"{ruleset.name}, version {ruleset.version}"

@@ -27,7 +27,7 @@ def _rows(items: Sequence[Moment]) -> Iterable[tuple[Any, ...]]:
         if isinstance(item, Happened):
             found = at_a_table(item.event, item.table)
         else:
-            found = elsewhere(item.event, item.actor)
+            found = elsewhere(item.event, item.actor, asked=item.asked)
         if found:
             yield (
                 *(item.position, item.at, found.type, found.table, found.round, found.player),

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from services.blackjack.application.reading import TABLES, table_stream
 from services.blackjack.domain.events import Event
@@ -33,12 +33,16 @@ class Happened(Struct, frozen=True, gc=False):
 
 
 class Elsewhere(Struct, frozen=True, gc=False):
-    """An event that is not one of a table: at a vault, or of a game. `actor` is who caused it."""
+    """An event that is not one of a table: at a vault, or of a game.
+
+    `actor` is who caused it. It was `asked` for itself, or follows from a command at a table.
+    """
 
     position: int
     at: int
     event: Any
     actor: str
+    asked: bool
 
 
 Moment: TypeAlias = Happened | Elsewhere
@@ -66,8 +70,9 @@ class Plays:
         for record in records:
             if not record.stream.startswith(_PREFIX):
                 event, at = self._codec.told(record)
-                actor = self._codec.envelope(record).actor
-                happened.append(Elsewhere(record.position, at, event, actor))
+                envelope = self._codec.envelope(record)
+                asked = envelope.command is not UNSET
+                happened.append(Elsewhere(record.position, at, event, envelope.actor, asked))
                 continue
             before = (await self._before(house, record)).state
             event, at = self._codec.told(record)
