@@ -15,6 +15,7 @@ from shared.eventstore.rejections import Archived
 from shared.eventstore.store import EventStore, Recorded
 from shared.eventstore.subscription import pages
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
+from shared.http.fanout import Fanout, Inbox, LogInDoubt, Stopping, TooSlow, WaitForNews
 from shared.http.openapi import answers, refuses
 from shared.http.paging import After, Limit
 from shared.http.places import TableId
@@ -25,7 +26,6 @@ MOST_WAIT_SECONDS: Final = 30
 JSON_LINES: Final = "application/jsonl"
 
 _LINES_A_READ: Final = 1000
-_LOOK_AGAIN_SECONDS: Final = 1.0
 
 Wait = Annotated[
     int,
@@ -35,8 +35,6 @@ Wait = Annotated[
         description="How many seconds to wait for news when there is nothing yet.",
     ),
 ]
-WaitForNews = Callable[[str, int, float], Awaitable[object]]
-"""`(house, after, seconds)`: returns when the log goes beyond a position, or in time."""
 
 
 class FeedEntry(Struct, frozen=True):
@@ -103,12 +101,11 @@ class Feeds:
 
     def __init__(self, store: EventStore, wait_for_news: WaitForNews) -> None:
         self._store = store
-        self._wait_for_news = wait_for_news
-        self._closing = False
+        self._news = Fanout(store, wait_for_news, lambda _: b"")
 
     def close(self) -> None:
         """From now on everybody is answered with what there is: the process is about to end."""
-        self._closing = True
+        self._news.close()
 
     async def log(self, house: str, after: int, limit: int, wait_seconds: int) -> Feed:
         """The records of a house after a position."""
@@ -116,7 +113,7 @@ class Feeds:
         async def read() -> list[Recorded]:
             return await self._store.read_log(house, after, limit)
 
-        records = await self._wait(house, read, wait_seconds)
+        records = await read() or await self._wait(house, None, read, wait_seconds)
         return _feed(records, records[-1].position if records else after)
 
     async def stream(
@@ -127,7 +124,7 @@ class Feeds:
         async def read() -> list[Recorded]:
             return await self._store.read_stream(house, stream, after, limit)
 
-        records = await self._wait(house, read, wait_seconds)
+        records = await read() or await self._wait(house, stream, read, wait_seconds)
         return _feed(records, records[-1].version if records else after)
 
     async def lines(self, house: str, after: int) -> AsyncIterator[bytes]:
@@ -144,16 +141,27 @@ class Feeds:
             yield b"".join(msgspec.json.encode(entry(record)) + b"\n" for record in records)
 
     async def _wait(
-        self, house: str, read: Callable[[], Awaitable[list[Recorded]]], wait_seconds: int
+        self,
+        house: str,
+        stream: str | None,
+        read: Callable[[], Awaitable[list[Recorded]]],
+        wait_seconds: int,
     ) -> list[Recorded]:
-        deadline = monotonic() + wait_seconds
-        while True:
-            head = (await self._store.head(house)).position if wait_seconds else 0
-            records = await read()
-            left = deadline - monotonic()
-            if records or left <= 0 or self._closing:
-                return records
-            await self._wait_for_news(house, head, min(left, _LOOK_AGAIN_SECONDS))
+        """What comes in time, of a stream or of the whole log. The log is looked at only when
+        something has come there: what happens at other tables costs who waits nothing."""
+        if not wait_seconds:
+            return []
+        inbox, end = Inbox(), monotonic() + wait_seconds
+        self._news.join(house, stream, inbox, (await self._store.head(house)).position)
+        try:
+            inbox.open()
+            while not (records := await read()) and (left := end - monotonic()) > 0:
+                await inbox.take(left)
+            return records
+        except (Stopping, TooSlow, LogInDoubt):
+            return await read()
+        finally:
+            self._news.leave(house, stream, inbox)
 
 
 def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
