@@ -5,6 +5,7 @@ into the log again after a while in any case.
 """
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -12,9 +13,13 @@ from contextlib import suppress
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-_CHANNEL = "croupier:appended:"
+_CHANNEL = "croupier:{}:appended:"
+"""One for each database of a Redis: what is published in one is heard in all."""
+
 _RETRY_SECONDS = 1.0
 _CANCEL_SECONDS = 0.1
+
+_log = logging.getLogger(__name__)
 
 
 class Wakeups:
@@ -22,6 +27,8 @@ class Wakeups:
 
     def __init__(self, redis: "Redis | None" = None) -> None:
         self._redis = redis
+        database = redis.connection_pool.connection_kwargs.get("db", 0) if redis else 0
+        self._channel = _CHANNEL.format(database)
         self._newest: dict[str, int] = {}
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._outbox: dict[str, int] = {}
@@ -29,6 +36,7 @@ class Wakeups:
         self._listening: asyncio.Task[None] | None = None
         self.connected = False
         """Whether we hear of other processes."""
+        self._said = True
 
     async def __aenter__(self) -> "Wakeups":
         if self._redis:
@@ -90,17 +98,23 @@ class Wakeups:
         while self._outbox:
             house, position = self._outbox.popitem()
             with suppress(RedisError, OSError):
-                await redis.publish(_CHANNEL + house, position)
+                await redis.publish(self._channel + house, position)
 
     async def _listen(self, redis: "Redis") -> None:
         while True:
-            with suppress(RedisError, OSError):
+            with suppress(RedisError, OSError, ValueError):
                 async with redis.pubsub() as channel:
-                    await channel.psubscribe(_CHANNEL + "*")
-                    self.connected = True
+                    await channel.psubscribe(self._channel + "*")
+                    self._is_connected(now=True)
                     async for message in channel.listen():
                         if message["type"] == "pmessage":
                             name = message["channel"].decode()
-                            self._note(name.removeprefix(_CHANNEL), int(message["data"]))
-            self.connected = False
+                            self._note(name.removeprefix(self._channel), int(message["data"]))
+            self._is_connected(now=False)
             await asyncio.sleep(_RETRY_SECONDS)
+
+    def _is_connected(self, *, now: bool) -> None:
+        self.connected = now
+        if now is not self._said:
+            self._said = now
+            _log.warning("Redis %s.", "answers again" if now else "does not answer: news is late")

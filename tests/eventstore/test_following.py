@@ -13,6 +13,7 @@ from shared.eventstore.memory import MemoryStore
 from shared.eventstore.store import EventStore, Fact, Recorded
 from shared.eventstore.subscription import follow, pages, version_at
 from shared.eventstore.wakeups import Wakeups
+from shared.local.process import until
 from tests.eventstore.appends import HOUSE, a_command, an_event
 
 AN_HOUR = 3600.0
@@ -202,6 +203,26 @@ async def test_growth_is_heard_in_another_process_through_redis(valkey_url: str)
         assert there.connected
 
 
+async def test_what_is_published_in_another_database_of_a_redis_is_not_of_ours(
+    valkey_url: str,
+) -> None:
+    async with (
+        asyncio.timeout(10),
+        Redis.from_url(f"{valkey_url}?db=14") as other,
+        Redis.from_url(f"{valkey_url}?db=15") as ours,
+        Wakeups(other) as there,
+        Wakeups(ours) as here,
+    ):
+        assert await asyncio.to_thread(until, lambda: here.connected and there.connected)
+        await ours.publish("croupier:15:appended:" + HOUSE, "nonsense")
+        there.announce(HOUSE, 77)
+        position = 0
+        while not await here.wait(HOUSE, 0, 0.05):  # until it has recovered from the nonsense
+            position += 1
+            await ours.publish("croupier:15:appended:" + HOUSE, position)
+        assert here.newest([HOUSE])[HOUSE] <= position < 77
+
+
 async def test_one_of_several_logs_is_enough_to_be_woken() -> None:
     async with asyncio.timeout(10), Wakeups() as wakeups:
         wakeups.announce("elsewhere", 3)
@@ -225,11 +246,15 @@ async def test_whoever_leaves_while_still_connecting_gets_away(valkey_url: str) 
                 await asyncio.sleep(0)
 
 
-async def test_without_redis_nobody_hears_of_a_fault() -> None:
+async def test_without_redis_nobody_who_plays_hears_of_a_fault(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with Redis(host="127.0.0.1", port=1) as gone, Wakeups(gone) as wakeups:
         wakeups.announce(HOUSE, 1)
         assert await wakeups.wait(HOUSE, 0, AN_HOUR)
         assert not wakeups.connected
+        assert await asyncio.to_thread(until, lambda: caplog.records != [])
+        assert caplog.messages == ["Redis does not answer: news is late."]
 
 
 async def append(store: EventStore, numbers: Sequence[int]) -> None:
