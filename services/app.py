@@ -51,7 +51,7 @@ from shared import telemetry
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.checkpoints import Checkpoints
 from shared.eventstore.codec import Codec
-from shared.eventstore.postgres import SERVING, PostgresStore
+from shared.eventstore.postgres import SERVING, PostgresStore, Readers
 from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.wakeups import Wakeups
 from shared.http import feed, openapi, operation, problems, stream
@@ -124,6 +124,8 @@ class Service:
         codec = Codec.of(Codec(BLACKJACK_EVENTS), Codec(LEDGER_EVENTS))
         self.settings = settings
         self.store = PostgresStore(settings.database_url)
+        # Connections of its own: who knows a key is let in however many wait for what they read.
+        self.door = Readers(settings.database_url, max_size=2)
         self.redis = Redis.from_url(settings.redis_url) if settings.redis_url else None
         self.wakeups = Wakeups(self.redis)
         self.batcher = Batcher(
@@ -134,8 +136,8 @@ class Service:
         )
         strangers = Strangers(settings.failed_keys)
         self.jwks = self._provider() if settings.jwt_jwks_url else None
-        verify = _verifier(settings, self.jwks, self.store) if self.jwks else None
-        self.keys = Keys(self.store.readers, strangers=strangers, tokens=verify)
+        verify = _verifier(settings, self.jwks, self.door) if self.jwks else None
+        self.keys = Keys(self.door, strangers=strangers, tokens=verify)
         self.revocations = Revocations(settings.database_url, self.keys.forget, SERVING)
         self.limits = Limits(Shared(self.redis), settings.rate, settings.house_rate)
         ring = {key.id: key.key for key in settings.seed_keys}
@@ -173,6 +175,7 @@ class Service:
             if self.redis:
                 stack.push_async_callback(self.redis.aclose)
             await stack.enter_async_context(self.store)
+            await stack.enter_async_context(self.door)
             await stack.enter_async_context(self.reads)
             await stack.enter_async_context(self.together)
             await stack.enter_async_context(self.revocations)
@@ -275,7 +278,7 @@ def create_app(
     return app
 
 
-def _verifier(settings: Settings, provider: "Jwks", store: PostgresStore) -> Verify:
+def _verifier(settings: Settings, provider: "Jwks", pool: Readers) -> Verify:
     from shared.http.tokens import Claims, Tokens
 
     claims = Claims(
@@ -285,7 +288,7 @@ def _verifier(settings: Settings, provider: "Jwks", store: PostgresStore) -> Ver
         settings.jwt_scopes_claim,
         settings.jwt_actor_claim,
     )
-    return Tokens(provider, claims, store.readers).caller
+    return Tokens(provider, claims, pool).caller
 
 
 def _entrances(service: Service) -> Iterator[Entrance]:

@@ -1,6 +1,7 @@
 """Working until somebody says stop: `work` alone, or as a child of `up` and `serve`."""
 
 import asyncio
+import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from shared import logs, spans
 
 _DRAIN_SECONDS = 10.0
 _RESTART_SECONDS = 1.0
+
+_log = logging.getLogger(__name__)
 
 
 def work() -> None:
@@ -56,6 +59,8 @@ def _attend(settings: Settings, over: Connection) -> None:
             child.kill()
             child.join()
             return
+        child.join()
+        _log.warning("The worker has ended with %s; another takes its place.", child.exitcode)
         if wait([over], _RESTART_SECONDS):
             return
 

@@ -1,6 +1,8 @@
 """Balances, entries and the trial balance: read from the ledger that the log writes."""
 
+import asyncio
 from typing import Any, Final, LiteralString
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 from psycopg.rows import AsyncRowFactory, class_row, tuple_row
@@ -63,10 +65,16 @@ class TrialBalance(Struct, frozen=True):
 
 
 class Books:
-    """The reading side of the ledger, from a replica where there is one."""
+    """The reading side of the ledger, from a replica where there is one.
+
+    A trial balance takes seconds where there are many accounts. However many are asked for, a
+    house has one under way, and a process two: they leave connections to those who play.
+    """
 
     def __init__(self, reads: ReplicaStore) -> None:
         self._reads = reads
+        self._trials = asyncio.Semaphore(2)
+        self._trial_of = WeakValueDictionary[str, asyncio.Lock]()
 
     async def balance(self, house: str, account: str) -> int:
         """The chips on an account; 0 for one that was never used."""
@@ -121,6 +129,10 @@ class Books:
 
         A command balances as a whole: amid one, chips may be on their way.
         """
+        async with self._trial_of.setdefault(house, asyncio.Lock()), self._trials:
+            return await self._trial_balance(house, position)
+
+    async def _trial_balance(self, house: str, position: int | None) -> TrialBalance:
         if position is None:
             rows = await self._rows(_NOW, (house, house))
         else:

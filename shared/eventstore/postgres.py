@@ -48,6 +48,16 @@ class Readers(AsyncConnectionPool[AsyncConnection[Row]]):
     """Gives nobody a connection that was closed while it lay idle: after a restart of Postgres all
     of them are. A server that says something without being asked says farewell."""
 
+    def __init__(self, url: str, *, max_size: int, patience_seconds: float = 5.0) -> None:
+        super().__init__(
+            url,
+            min_size=1,
+            max_size=max_size,
+            timeout=patience_seconds,
+            open=False,
+            kwargs=SERVING,
+        )
+
     async def getconn(
         self,
         timeout: float | None = None,  # noqa: ASYNC109  As the pool has it.
@@ -71,9 +81,7 @@ class PostgresStore:
     """
 
     def __init__(self, url: str, *, readers: int = 4, patience_seconds: float = 5.0) -> None:
-        self.readers: AsyncConnectionPool[AsyncConnection[Row]] = Readers(
-            url, min_size=1, max_size=readers, timeout=patience_seconds, open=False, kwargs=SERVING
-        )
+        self.readers = Readers(url, max_size=readers, patience_seconds=patience_seconds)
         self._url = url
         self._appender: AsyncConnection[Row] | None = None
 

@@ -62,6 +62,7 @@ class Operation:
         self._store, self._seals, self._figures = store, seals, figures
         self._checkpoints = Checkpoints(store.readers)
         self._is_draining, self._has_redis = is_draining, has_redis
+        self._looking: asyncio.Task[list[Metric]] | None = None
 
     async def health(self) -> Health:
         """Asks the database which schema it has."""
@@ -81,12 +82,19 @@ class Operation:
 
     async def metrics(self) -> bytes:
         """The figures of the processes, and how the logs stand if the database says so in time."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        standing = await asyncio.shield(self._looking)
+        return await self._figures() + telemetry.as_text(standing)
+
+    async def _look(self) -> list[Metric]:
+        """One look for all who ask meanwhile: they need no key, and it takes in every house."""
         standing: list[Metric] = []
         with suppress(OperationalError, Unreachable, TimeoutError):
             async with asyncio.timeout(_STANDING_SECONDS):
                 standing += telemetry.lagging(await self._checkpoints.lag())
                 standing += telemetry.sealed(await self._seals.standing())
-        return await self._figures() + telemetry.as_text(standing)
+        return standing
 
 
 def routes(operation: Operation) -> APIRouter:

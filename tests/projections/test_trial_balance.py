@@ -1,7 +1,9 @@
 """The trial balance at any position is what a fold of the entries up to it comes to."""
 
+import asyncio
 from collections import Counter, defaultdict
 from itertools import zip_longest
+from typing import Any
 
 import pytest
 from msgspec import json
@@ -50,6 +52,32 @@ async def test_what_has_not_happened_yet_has_none(database: Database) -> None:
             await books.trial_balance(HOUSE, head + 1)
 
         assert refused.value.facts == {"newest": head}
+
+
+class Slow(ReplicaStore):
+    """A ledger in which nothing is found for a while."""
+
+    def __init__(self) -> None:
+        self.now: Counter[str] = Counter()
+        self.most_of_all = self.most_of_one = 0
+
+    async def read(self, house: str, read: Any) -> Any:
+        self.now[house] += 1
+        self.most_of_all = max(self.most_of_all, self.now.total())
+        self.most_of_one = max(self.most_of_one, *self.now.values())
+        await asyncio.sleep(0.01)
+        self.now[house] -= 1
+        return []
+
+
+async def test_however_many_are_asked_for_they_leave_connections_to_those_who_play() -> None:
+    ledger = Slow()
+    books = Books(ledger)
+
+    houses = [f"house-{number % 4}" for number in range(20)]
+    await asyncio.gather(*map(books.trial_balance, houses))
+
+    assert (ledger.most_of_all, ledger.most_of_one) == (2, 1)
 
 
 def by_kind(balances: Counter[str]) -> list[Kind]:
