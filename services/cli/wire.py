@@ -128,6 +128,8 @@ class _Joining:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
+        if self._transport.is_closing():
+            return  # a client that has gone is no fault of ours
         if self._head:
             data, self._head = self._head + data, b""
         elif data.startswith(b"HTTP/1.1 200 "):

@@ -3,7 +3,10 @@ is."""
 
 import secrets
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from signal import SIGTERM
 from socket import SHUT_WR, socket
+from time import sleep
 
 import httpx
 import pytest
@@ -134,3 +137,25 @@ def test_a_refusal_has_the_headers_that_every_answer_has(house: House, connectio
     assert said == b"" or said.startswith(b"HTTP/1.1 431 ")
     for name in (b"x-content-type-options: nosniff", b"cache-control: no-store"):
         assert said == b"" or name in said
+
+
+def test_who_leaves_a_stream_with_a_request_unanswered_is_no_fault(
+    database: Database, http: httpx.Client, tmp_path: Path
+) -> None:
+    """While the second request waits we do not read, and hear only by writing that he has gone."""
+    croupier = Croupier(database)
+    croupier.log = tmp_path / "log"
+    with croupier:
+        house = House(croupier, http)
+        with connect(house) as connection:
+            lines = ("GET /v1/events/stream HTTP/1.1", f"Authorization: Bearer {house.key}")
+            connection.sendall("\r\n".join((*lines, "Host: here", "", "")).encode())
+            connection.sendall(b"GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
+            connection.recv(64 * KIB)
+        for _ in range(10):
+            house.grant("ada", 1)
+            sleep(0.05)
+        croupier.end(SIGTERM)
+
+    assert "fail" not in croupier.log.read_text()
+    assert "closed" not in croupier.log.read_text()
