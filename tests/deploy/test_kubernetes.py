@@ -13,8 +13,8 @@ import yaml
 from services.settings import Settings, variable
 
 ROOT = Path(__file__).parents[2]
-MIGRATIONS = {"croupier-migrate", "croupier-migrate-after"}
-OURS = {"croupier-api", "croupier-worker", *MIGRATIONS}
+OWNERS = {"croupier-migrate", "croupier-migrate-after", "croupier-partitions"}
+OURS = {"croupier-api", "croupier-worker", *OWNERS}
 
 
 @pytest.fixture(scope="module", params=["trial", "production"])
@@ -57,6 +57,7 @@ def test_everything_that_operation_asks_for_is_there(found: Any) -> None:
         ("Deployment", "croupier-api"),
         ("Deployment", "croupier-worker"),
         ("Job", "croupier-migrate"),
+        ("CronJob", "croupier-partitions"),
         ("PodDisruptionBudget", "croupier-api"),
         ("PodDisruptionBudget", "croupier-worker"),
         ("HorizontalPodAutoscaler", "croupier-api"),
@@ -67,8 +68,9 @@ def test_everything_that_operation_asks_for_is_there(found: Any) -> None:
 
 def pods(found: Any) -> Iterator[tuple[str, Any]]:
     for (_, name), each in found.items():
-        if "template" in each.get("spec", {}):
-            yield name, each["spec"]["template"]
+        spec = each.get("spec", {}).get("jobTemplate", each).get("spec", {})
+        if "template" in spec:
+            yield name, spec["template"]
 
 
 def test_every_pod_is_as_strict_as_it_can_be(found: Any) -> None:
@@ -96,7 +98,7 @@ def test_every_selector_finds_its_pods(found: Any) -> None:
             assert any(wanted.items() <= has for has in labels), (kind, wanted)
 
 
-def test_only_the_migration_sees_the_secret_of_the_owner(found: Any) -> None:
+def test_only_what_changes_the_schema_sees_the_secret_of_the_owner(found: Any) -> None:
     seen = {
         name
         for name, pod in pods(found)
@@ -104,7 +106,7 @@ def test_only_the_migration_sees_the_secret_of_the_owner(found: Any) -> None:
         if volume.get("secret", {}).get("secretName") == "croupier-owner"
     }
 
-    assert seen & OURS == MIGRATIONS
+    assert seen & OURS == OWNERS
 
 
 def test_what_takes_away_waits_until_somebody_has_looked(found: Any) -> None:
