@@ -1,14 +1,16 @@
 """What is not set is there all the same: servers of our own, and keys kept beside their data."""
 
 import fcntl
+import logging
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import psycopg
@@ -16,13 +18,17 @@ import psycopg
 from services.cli.refused import Refused
 from services.settings import SeedKey, Settings, fresh_seed_key, parse_seed_keys
 from shared.local.postgres import LocalPostgres
-from shared.local.process import keep, kept, password
+from shared.local.process import CannotStart, keep, kept, password
 from shared.local.valkey import LocalValkey
 from shared.seals.keyfile import BadKeyFile, add_key, read_keys
 from shared.seals.notes import public_of
 
 _NAME = "croupier"
 """The embedded database, and the login that serves from it."""
+
+_LOOK_SECONDS = 0.5
+
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -41,7 +47,7 @@ def everything(settings: Settings) -> Iterator[Settings]:
         found["seals"] = settings.seals or settings.home / "seals"
         found["seal_key"] = settings.seal_key or local_seal_key(settings)
         if not settings.database_url:
-            found |= running.enter_context(_postgres(settings.home, stop=True))
+            found |= running.enter_context(_postgres(settings.home, stop=True, watch=True))
         if not settings.redis_url:
             found |= running.enter_context(_valkey(settings.home))
         yield settings.model_copy(update=found)
@@ -122,7 +128,7 @@ def _publish(file: Path, public: Path, name: str, failed: Connection) -> None:
 
 
 @contextmanager
-def _postgres(home: Path, *, stop: bool) -> Iterator[dict[str, str]]:
+def _postgres(home: Path, *, stop: bool, watch: bool = False) -> Iterator[dict[str, str]]:
     """A database and two roles: its owner, who migrates, and a login that only serves."""
     server = LocalPostgres(home / "postgres")
     try:
@@ -134,7 +140,8 @@ def _postgres(home: Path, *, stop: bool) -> Iterator[dict[str, str]]:
             if not owner.execute("SELECT FROM pg_database WHERE datname = %s", (_NAME,)).rowcount:
                 owner.execute(f"CREATE DATABASE {_NAME}".encode())
         serving = f"postgresql://{_NAME}:{secret}@127.0.0.1:{server.port}/{_NAME}"
-        yield {"database_url": serving, "migration_url": server.url(_NAME)}
+        with _started_again("Postgres", server) if watch else nullcontext():
+            yield {"database_url": serving, "migration_url": server.url(_NAME)}
     finally:
         if stop:
             server.stop()
@@ -145,6 +152,29 @@ def _valkey(home: Path) -> Iterator[dict[str, str]]:
     server = LocalValkey(home / "valkey")
     try:
         server.start()
-        yield {"redis_url": server.url()}
+        with _started_again("Valkey", server):
+            yield {"redis_url": server.url()}
     finally:
         server.stop()
+
+
+@contextmanager
+def _started_again(name: str, server: LocalPostgres | LocalValkey) -> Iterator[None]:
+    """Whenever it dies, until the end of the block."""
+    over = Event()
+
+    def watch() -> None:
+        while not over.wait(_LOOK_SECONDS):
+            if server.has_died():
+                _log.warning("%s has died and is started again; see %s", name, server.log)
+                server.stop()
+                with suppress(CannotStart):
+                    server.start()
+
+    watching = Thread(target=watch, name=f"watches {name}")
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()

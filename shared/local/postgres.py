@@ -67,6 +67,10 @@ class LocalPostgres:
             self._child.wait()
         self.pid, self._child = 0, None
 
+    def has_died(self) -> bool:
+        """Whether a server that was started or adopted has ended, though nobody stopped it."""
+        return bool(self.pid) and not command_of(self.pid)
+
     def url(self, database: str = "postgres") -> str:
         """Where the owner of everything connects."""
         return f"postgresql://postgres:{self._password}@127.0.0.1:{self.port}/{database}"

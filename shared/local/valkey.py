@@ -9,7 +9,17 @@ from subprocess import Popen
 
 import redis
 
-from shared.local.process import CannotStart, end, keep, kept, password, port_for, spawn, until
+from shared.local.process import (
+    CannotStart,
+    command_of,
+    end,
+    keep,
+    kept,
+    password,
+    port_for,
+    spawn,
+    until,
+)
 
 _INSTEAD = "Set REDIS_URL to a Redis 7 or a Valkey."
 
@@ -46,6 +56,10 @@ class LocalValkey:
         if self._child:
             self._child.wait()
         self.pid, self._child = 0, None
+
+    def has_died(self) -> bool:
+        """Whether a server that was started or adopted has ended, though nobody stopped it."""
+        return bool(self.pid) and not command_of(self.pid)
 
     def url(self) -> str:
         """Where clients connect."""

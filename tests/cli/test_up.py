@@ -170,6 +170,20 @@ def test_killed_in_mid_air_it_starts_again_on_the_servers_it_left(desk: Desk) ->
     assert desk.servers() == set()
 
 
+def test_servers_of_its_own_that_die_are_started_again(desk: Desk) -> None:
+    with desk.up() as process:
+        for server in (LocalPostgres(desk.home / "postgres"), LocalValkey(desk.home / "valkey")):
+            server.start()  # it adopts the one that runs
+            os.kill(server.pid, SIGKILL)
+            assert until(server.has_died)
+        assert until(lambda: desk.get("/readyz", desk.key).status_code == 200)
+        assert until(lambda: desk.get("/readyz", desk.key).json()["redis"] == "connected")
+        assert desk.get("/v1/tables", desk.key).status_code == 200
+        assert stop(process) == 0
+
+    assert desk.servers() == set()
+
+
 def test_what_is_played_is_sealed_from_the_first_minute_on(desk: Desk, tmp_path: Path) -> None:
     with desk.up(CROUPIER_SEAL_SECONDS="0") as process:
         told = play_a_round(desk)
