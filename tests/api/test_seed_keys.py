@@ -12,6 +12,7 @@ import httpx
 import psycopg
 import pytest
 
+from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.projections.seed_keys import Needed, needed_keys
 from tests.api.croupier import ROOT, Croupier, House
 from tests.conftest import Cluster
@@ -118,6 +119,25 @@ def test_the_log_beyond_the_view_is_looked_at(croupier: Croupier, house: House) 
         owner.execute("DELETE FROM projected_table")
         owner.execute("DELETE FROM projection_checkpoint")
         assert needed(croupier) == [Needed("one", 1, house.name, "oak")]
+
+
+def test_no_words_in_the_log_keep_anybody_from_starting(croupier: Croupier, house: House) -> None:
+    """Older releases took any title. Postgres cannot make a text of every JSON string."""
+    house.open("oak", "european")
+    croupier.end(SIGKILL)
+    with psycopg.connect(croupier.database.owner_url, autocommit=True) as owner:
+        envelope = owner.execute("SELECT envelope FROM event_log").fetchall()[0][0]
+        title = PUBLISHED["european"].title.encode()
+        assert title in envelope
+        owner.execute("ALTER TABLE event_log DISABLE TRIGGER USER")
+        owner.execute(
+            "UPDATE event_log SET envelope = %b", (envelope.replace(title, rb"a\u0000b"),)
+        )
+        owner.execute("ALTER TABLE event_log ENABLE TRIGGER USER")
+        owner.execute("DELETE FROM projected_table")
+        owner.execute("DELETE FROM projection_checkpoint")
+
+    assert needed(croupier) == [Needed("one", 1, house.name, "oak")]
 
 
 def test_a_closed_table_needs_no_key(croupier: Croupier, house: House) -> None:

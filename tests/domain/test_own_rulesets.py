@@ -169,6 +169,8 @@ def test_nonsense_is_refused_and_told_what_would_be_accepted(parent, changes, sa
         ("name", "High Rollers", "$.name"),
         ("title", "", "$.title"),
         ("title", "x" * 101, "$.title"),
+        *(("title", f"a{one}b", "$.title") for one in "\0\t\n\x1b\x7f\x9b\ufffe"),
+        ("title", "a game\n", "$.title"),
         ("version", "1.0", "$.version"),
         ("version", "01.0.0", "$.version"),
         ("version", "1.0.0\n", "$.version"),
@@ -180,6 +182,7 @@ def test_nonsense_is_refused_and_told_what_would_be_accepted(parent, changes, sa
         ("bet", {"min": 0}, "$.bet.min"),
         ("clock", {"action_seconds": 0}, "$.clock.action_seconds"),
         ("house_edge", "", "$.house_edge"),
+        ("house_edge", "0.5 %\0", "$.house_edge"),
         ("colour", "green", "colour"),
     ],
 )

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from itertools import pairwise
 
+import psycopg
 import pytest
 from alembic import command
 from psycopg import sql
@@ -104,3 +105,25 @@ async def test_what_was_played_survives(
             report = check_now(now, HOUSE)
     assert report.faults == ()
     assert report.rounds >= 18
+
+
+def test_no_words_in_an_envelope_stop_a_migration(bare: Database) -> None:
+    """Older releases took any title. Postgres cannot make a text of every JSON string."""
+    command.upgrade(alembic(bare.owner_url), "0007")
+    envelope = rb'{"data":{"next":{"box":"","key_id":"one"},"ruleset":{"title":"a\u0000b"}}}'
+    with psycopg.connect(bare.owner_url) as owner:
+        owner.execute(
+            "INSERT INTO event_log VALUES ('local', 1, 'table-oak', 1, 'blackjack.table_opened', "
+            "1, 'one', %b, '', '', now())",
+            (envelope,),
+        )
+        owner.execute(
+            "INSERT INTO projected_table (house, generation, id, ruleset, phase, seats, players, "
+            "rounds, version, position) "
+            "VALUES ('local', 1, 'oak', 'own', 'betting', 1, '{}', 0, 1, 1)"
+        )
+
+    command.upgrade(alembic(bare.owner_url), "0008")
+
+    with psycopg.connect(bare.owner_url) as owner:
+        assert owner.execute("SELECT seed_key FROM projected_table").fetchall() == [("one",)]

@@ -21,7 +21,10 @@ MOST_RULESETS: Final = 100
 """A house's own ones, at most; and the versions of each."""
 MOST_VERSIONS: Final = 100
 
-Title = Annotated[str, Meta(min_length=1, max_length=100, description="As players read it.")]
+WORDS_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]*$"
+"""No control characters, and nothing that XML has no place for: charts show a title."""
+Words = Annotated[str, Meta(min_length=1, max_length=100)]
+Title = Annotated[Words, whole(WORDS_PATTERN, "As players read it; no control characters.")]
 VERSION_PATTERN: Final = r"^(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}$"
 Version = Annotated[str, whole(VERSION_PATTERN, "Three numbers, such as `1.0.0`.")]
 
@@ -35,7 +38,7 @@ class Proposal(Ruleset, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Id
     title: Title
     version: Version
-    house_edge: Annotated[str, Meta(min_length=1, max_length=100, description="As published.")]
+    house_edge: Annotated[Words, whole(WORDS_PATTERN, "As published; no control characters.")]
 
     def ruleset(self) -> Ruleset:
         """The same, as tables play by it."""

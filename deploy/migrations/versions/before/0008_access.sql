@@ -16,12 +16,14 @@ CREATE TABLE api_key_use (
 GRANT SELECT, INSERT, UPDATE ON api_key_use TO croupier_app;
 
 -- Which seed key the next or the running round of a table waits for; none once it is closed. It
--- changes when the ring is rotated, so the index is seldom written (HOT).
+-- changes when the ring is rotated, so the index is seldom written (HOT). Its place in the text is
+-- looked for, since jsonb refuses some that JSON allows: a title with \u0000 would stop everything.
 ALTER TABLE projected_table ADD COLUMN seed_key text COLLATE "C";
 
 UPDATE projected_table t
    SET seed_key = (
-       SELECT convert_from(e.envelope, 'UTF8')::jsonb #>> '{data,next,key_id}'
+       SELECT substring(convert_from(e.envelope, 'UTF8')
+                        FROM '"next":\{[^{}]*"key_id":"([^"]*)"')
          FROM event_log e
         WHERE e.house = t.house AND e.stream = 'table-' || t.id AND e.version <= t.version
           AND e.type IN ('blackjack.table_opened', 'blackjack.seed_revealed')
