@@ -26,7 +26,7 @@ from services.blackjack.domain.rulesets import A2G, COINLOUNGE, ruleset
 from services.blackjack.domain.table import Betting
 from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of
-from services.blackjack.odds.rejections import OddsBusy
+from services.blackjack.odds.rejections import NoExactOdds, OddsBusy
 from services.blackjack.players.basic import BASIC
 from shared.eventstore.batcher import Batcher
 from shared.eventstore.cause import Cause
@@ -241,6 +241,27 @@ async def test_a_player_that_fails_does_the_least_and_holds_up_nobody(
     table = await one.state("oak")
     assert table.rounds == 1
     assert not table.seat(2).hands, "it has sat out"
+
+
+async def test_a_hard_player_is_a_normal_one_where_there_are_no_exact_odds(
+    database: Database, clock: Clock
+) -> None:
+    open_house(database.owner_url, HOUSE)
+
+    async def none(game: Game) -> Strategy:
+        raise NoExactOdds("Too many hands.")
+
+    best = BestTables(none)
+    async with a_process(database, clock, count(), best) as process:
+        await opened(process, "oak")
+        await seat(process, "oak", 1, level="hard", rounds=1)
+        await play_on(process)
+        assert (await process.state("oak")).rounds == 0, "nobody has counted the hands yet"
+
+        await best.settle()
+        clock.now += CLAIM
+        await play_on(process)
+        assert (await process.state("oak")).rounds == 1
 
 
 async def test_nobody_waits_while_a_table_is_being_computed(

@@ -3,9 +3,18 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
-from services.blackjack.application.odds import MOST_WAITING, OddsDesk
-from services.blackjack.odds.rejections import NoSuchHand, OddsBusy
+from services.blackjack.application.odds import (
+    GIVEN_UP_SECONDS,
+    MOST_WAITING,
+    OddsDesk,
+    bet_and_game,
+)
+from services.blackjack.domain.modifiers import RankValue
+from services.blackjack.domain.rulesets import A2G
+from services.blackjack.odds.figures import Strategy
+from services.blackjack.odds.rejections import NoExactOdds, NoSuchHand, OddsBusy
 from tests.odds.games import casino, solved
 
 
@@ -63,3 +72,32 @@ async def test_one_who_goes_away_takes_nothing_from_the_others() -> None:
     impatient.cancel()
 
     assert await patient == solved("peek").hand("A7", "3")
+
+
+async def test_a_game_with_too_many_hands_is_refused_before_it_is_tried() -> None:
+    desk = OddsDesk(most_seconds=0)
+    rules = replace(A2G, environment=(RankValue("K", 1), RankValue("Q", 2)))
+    _, game = bet_and_game(rules, None)
+
+    for asked in (
+        desk.odds(game),
+        desk.hand(game, "88", "T"),
+        desk.worth(game, Strategy((), {}, {}, {})),
+        desk.returns(rules),
+    ):
+        with pytest.raises(NoExactOdds, match="too many hands to add up: let fewer ranks"):
+            await asked
+
+
+async def test_what_took_too_long_is_refused_and_not_tried_again_for_a_while() -> None:
+    now = 1000.0
+    desk = OddsDesk(most_seconds=0, clock=lambda: now)
+    with pytest.raises(NoExactOdds, match="not worked out in 0 seconds"):
+        await desk.hand(casino(), "88", "T")
+
+    desk._most_seconds = 60
+    with pytest.raises(NoExactOdds):
+        await desk.hand(casino(), "88", "T")
+    assert await desk.hand(casino(), "A7", "3") == solved("peek").hand("A7", "3")
+    now += GIVEN_UP_SECONDS
+    assert await desk.hand(casino(), "88", "T") == solved("peek").hand("88", "T")

@@ -22,6 +22,8 @@ from services.blackjack.domain.modifiers import (
 from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.odds.chart import blocks
 from services.blackjack.odds.game import PRINTED, Game, Modifier, game_of, modifier_of
+from services.blackjack.odds.hands import hands_of
+from services.blackjack.odds.kinds import MOST_EFFORT, effort, kinds_of
 from services.blackjack.odds.rejections import NoSuchHand
 from services.blackjack.odds.solve import expectation, odds_of, solve
 from tests.odds.naive import Naive
@@ -145,3 +147,37 @@ def test_a_natural_is_judged_by_what_is_printed() -> None:
     ) - expectation(solve(plain).by_composition)
 
     assert more == pytest.approx(as_much, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "modifiers",
+    [
+        (),
+        (RankValue("K", 2),),
+        (BustLimit(17),),
+        (FixedAce(11), RankValue("9", 3)),
+        (BustLimit(24),),
+    ],
+)
+def test_the_effort_counts_the_hands_of_the_player_and_of_the_dealer(modifiers: Modifiers):
+    game = game_of(replace(PUBLISHED["classic"], environment=modifiers), 10)
+    drawing = replace(game, modifier=replace(game.modifier, bust_limit=16))
+    players, dealers = (1 + hands_of(each).number for each in (game, drawing))
+    assert effort(game) == len(kinds_of(game)) * players * dealers
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "is_tried"),
+    [
+        ((), True),
+        ((RankValue("K", 2),), True),
+        ((BustLimit(31),), True),
+        ((RankValue("K", 1),), False),
+        ((RankValue("Q", 2), RankValue("K", 3)), False),
+        ((BustLimit(26), RankValue("2", 1)), False),
+        (tuple(RankValue(rank, 1) for rank in "23456789TJQK"), True),
+    ],
+)
+def test_games_with_too_many_hands_are_told_before_they_are_tried(modifiers, is_tried):
+    game = game_of(replace(PUBLISHED["a2g"], environment=modifiers), 2)
+    assert (effort(game) <= MOST_EFFORT) == is_tried

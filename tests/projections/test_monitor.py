@@ -8,6 +8,9 @@ import pytest
 
 from services.blackjack.application.odds import OddsDesk
 from services.blackjack.application.rulesets import Rulesets
+from services.blackjack.domain.rules import Ruleset
+from services.blackjack.odds.luck import Exact
+from services.blackjack.odds.rejections import NoExactOdds
 from services.blackjack.projections.curves import Curves, Total
 from services.blackjack.projections.monitor import Monitor
 from shared.eventstore.batcher import Batcher
@@ -75,6 +78,22 @@ async def test_the_newest_sums_of_every_game_and_table(database: Database, curve
     ]
     assert all(total.played.rounds == ROUNDS and isinstance(total, Total) for total in totals)
     assert await curves.totals("elsewhere") == []
+
+
+async def test_games_without_exact_odds_are_passed_over(
+    database: Database, curves: Curves, monitor: Monitor
+) -> None:
+    async def exact(rules: Ruleset) -> Exact:
+        raise NoExactOdds("Too many hands.")
+
+    monitor._exact = exact
+    played(database, "", -90)
+    played(database, "oak", -90)
+
+    await monitor.look([HOUSE])
+
+    assert figure("croupier_return_alarms") == 0
+    assert figure("croupier_rounds_total", ruleset="classic") == ROUNDS
 
 
 async def test_what_fits_is_shown_and_raises_no_alarm(

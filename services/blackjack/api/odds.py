@@ -16,6 +16,7 @@ from services.blackjack.odds.chart import best_chart
 from services.blackjack.odds.figures import MEANINGS, Hand, Odds, Strategy, Upcard
 from services.blackjack.odds.rejections import (
     BetNotPlayed,
+    NoExactOdds,
     NoSuchHand,
     OddsBusy,
     StrategyIncomplete,
@@ -109,7 +110,9 @@ Bet = Annotated[
         "one, with which nothing is, or the least of all where every bet is odd.",
     ),
 ]
-_REFUSED = refuses(Unauthenticated, Forbidden, UnknownRuleset, Malformed, BetNotPlayed, OddsBusy)
+_REFUSED = refuses(
+    Unauthenticated, Forbidden, UnknownRuleset, Malformed, BetNotPlayed, NoExactOdds, OddsBusy
+)
 
 
 def routes(rulesets: Rulesets, desk: OddsDesk) -> APIRouter:
@@ -134,7 +137,8 @@ def _odds(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
     ) -> Response:
         """What a round is worth, exactly, with the best play of this ruleset: the house edge beside
         the published one, each upcard, and each move of each hand. A stack that covers every
-        move is assumed. The first answer takes a second."""
+        move is assumed. The first answer takes a second, or some where an environment makes many
+        hands; a game with too many has no exact odds."""
         rules = await rulesets.find(caller.house, name, version)
         placed, game = bet_and_game(rules, bet)
         return Json(_of(rules, placed, await desk.odds(game)))
@@ -144,7 +148,7 @@ def _odds(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
         summary="The odds of a hand",
         responses=answers("Hand", "The moves.", examples.HAND)
         | _REFUSED
-        | refuses(Malformed, BetNotPlayed, NoSuchHand),
+        | refuses(Malformed, BetNotPlayed, NoExactOdds, NoSuchHand),
     )
     async def hand_odds(
         caller: Reader,
@@ -187,7 +191,7 @@ def _strategy(router: APIRouter, rulesets: Rulesets, desk: OddsDesk) -> None:
         summary="The worth of a table",
         responses=answers("StrategyWorth", "Its worth.", examples.WORTH)
         | _REFUSED
-        | refuses(BodyTooLarge, Malformed, BetNotPlayed, StrategyIncomplete),
+        | refuses(BodyTooLarge, Malformed, BetNotPlayed, NoExactOdds, StrategyIncomplete),
         openapi_extra=takes("Strategy", {"best": examples.TABLE}),
     )
     async def strategy_worth(

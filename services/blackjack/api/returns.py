@@ -14,7 +14,7 @@ from services.blackjack.application.tables import Tables
 from services.blackjack.domain.rejections import UnknownRuleset, UnknownTable
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.odds.luck import CONFIDENCE, Exact, Judged, Verdict, judge
-from services.blackjack.odds.rejections import OddsBusy
+from services.blackjack.odds.rejections import NoExactOdds, OddsBusy
 from services.blackjack.projections.curves import ALL_TABLES, Curve, Curves
 from shared.eventstore.checkpoints import ViewBehind
 from shared.eventstore.rejections import Archived
@@ -26,7 +26,7 @@ from shared.http.problems import Malformed
 from shared.http.responses import Json, Svg
 
 Accountant = Annotated[Caller, caller_with("ledger")]
-_REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind, OddsBusy)
+_REFUSED = refuses(Unauthenticated, Forbidden, Malformed, ViewBehind, NoExactOdds, OddsBusy)
 
 
 class Band(Struct, frozen=True):
@@ -113,7 +113,8 @@ def _of_a_game(router: APIRouter, tables: Tables, curves: Curves, desk: OddsDesk
         wait_for: WaitFor = 0,
     ) -> Response:
         """All that was played of a game in the house, beside its exact odds. A picture for
-        `Accept: image/svg+xml`. The first answer of a game takes a second."""
+        `Accept: image/svg+xml`. The first answer of a game takes a second, or some where an
+        environment makes many hands."""
         return await answer(caller, name, version, wait_for, _wants_a_picture(request))
 
     @router.get(

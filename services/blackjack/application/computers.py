@@ -24,6 +24,7 @@ from services.blackjack.domain.view import TableView, view
 from services.blackjack.odds.figures import Strategy
 from services.blackjack.odds.game import Game, game_of, plain_bet
 from services.blackjack.odds.kinds import names_of
+from services.blackjack.odds.rejections import NoExactOdds
 from services.blackjack.players.choose import Choose, cautious, easy, hard, moves_of, normal
 from shared import spans
 from shared.eventstore.cause import Cause
@@ -94,7 +95,10 @@ class Computers:
                 return normal
             case "hard":
                 game = game_of(rules, plain_bet(rules))
-                best = self._best.of(game)
+                try:
+                    best = self._best.of(game)
+                except NoExactOdds:
+                    return normal
                 return hard(best, names_of(game)) if best else None
 
 
@@ -107,7 +111,7 @@ class BestTables:
 
     @classmethod
     def from_desk(cls, desk: OddsDesk) -> "BestTables":
-        """The exact ones, which take a second."""
+        """The exact ones, which take a second, or some where an environment makes many hands."""
 
         async def strategy(game: Game) -> Strategy:
             return (await desk.odds(game)).strategy
@@ -117,19 +121,27 @@ class BestTables:
     def of(self, game: Game) -> Strategy | None:
         """The best table of a game; None while it is being computed, or has to wait for that.
 
-        Raises what its computation raised, which is tried again the next time.
+        Raises what its computation raised, such as NoExactOdds. It is tried again the next time;
+        where there are no odds at once, so that the next one who asks knows it at once too.
         """
         if (found := self._tables.get(game)) is None:
-            if len(self._tables) >= _MOST_GAMES:
-                del self._tables[next(iter(self._tables))]
-            found = self._tables[game] = asyncio.create_task(self._compute(game))
+            found = self._begin(game)
         if not found.done():
             return None
-        if found.exception():
+        if error := found.exception():
             del self._tables[game]
+        if isinstance(error, NoExactOdds):
+            self._begin(game)
+            raise error
         with suppress(Rejected):
             return found.result()
         return None
+
+    def _begin(self, game: Game) -> asyncio.Task[Strategy]:
+        if len(self._tables) >= _MOST_GAMES:
+            del self._tables[next(iter(self._tables))]
+        found = self._tables[game] = asyncio.create_task(self._compute(game))
+        return found
 
     async def settle(self) -> None:
         """Wait for all that is being computed."""

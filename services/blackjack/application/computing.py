@@ -20,7 +20,7 @@ from services.blackjack.odds.solve import expectation_of, hand_of, odds_of, solv
 
 
 def answer(question: Question) -> Answer:
-    """Work it out: a second at most."""
+    """Work it out: a second for a plain game, some for one of `MOST_EFFORT`."""
     try:
         match question:
             case AboutGame(game):

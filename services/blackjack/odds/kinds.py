@@ -7,6 +7,9 @@ from services.blackjack.domain.cards import RANKS
 from services.blackjack.odds.game import Game
 
 TENS: Final = "TJQK"
+MOST_EFFORT: Final = 220_000_000
+"""What is worked out, as `effort` has it: less than ten seconds of a core. Plain games have 27
+million; a bust limit of 31 has eight times as many, and kings that count 1 have too many."""
 
 
 @dataclass(frozen=True)
@@ -63,3 +66,19 @@ def _kind(game: Game, ranks: str) -> Kind:
 def names_of(game: Game) -> dict[str, str]:
     """How the tables of a game name each rank: by the kind that it belongs to."""
     return {rank: kind.name for kind in kinds_of(game) for rank in kind.ranks}
+
+
+def effort(game: Game) -> int:
+    """How much there is to add up for a game: for each kind of card, each hand of a player beside
+    each that the dealer goes on with. Known in a quarter of a millisecond; the time grows with it.
+    """
+    limit = game.modifier.bust_limit
+    kinds = kinds_of(game)
+    ways = [1] + [0] * limit
+    for kind in kinds:
+        most = kind.cards * kind.points
+        ways = [
+            sum(ways[total - taken] for taken in range(0, min(most, total) + 1, kind.points))
+            for total in range(limit + 1)
+        ]
+    return len(kinds) * sum(ways) * sum(ways[:17])

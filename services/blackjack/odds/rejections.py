@@ -41,3 +41,14 @@ class OddsBusy(Rejected):
 
     def __init__(self, detail: str, retry_after: int = 5) -> None:
         super().__init__(detail, retry_after=retry_after)
+
+
+class NoExactOdds(Rejected):
+    """This game has no exact odds.
+
+    They are sums over all hands that its cards can make. Where many ranks count little, or hands
+    bust late, those are too many. It is played like any other; computer players of the level `hard`
+    play it as `normal` ones do, and nobody holds its returns against what they should be.
+    """
+
+    status = 422

@@ -9,6 +9,7 @@ from services.blackjack.domain.rejections import UnknownRuleset
 from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.odds.luck import Exact, Judged, Played, add, judge
+from services.blackjack.odds.rejections import NoExactOdds
 from services.blackjack.projections.curves import ALL_TABLES, Curves, Total
 from shared.telemetry import show_played, show_return, show_return_alarms
 
@@ -53,8 +54,8 @@ class Monitor:
             show_played(name, played.rounds, played.stake, played.payout)
             if name == OTHERS:
                 continue
-            judged = judge(played, await self._exact(PUBLISHED[name]))
-            show_return(name, judged.realised, judged.best, judged.low, judged.high)
+            if judged := await self._beside_the_odds(played, PUBLISHED[name]):
+                show_return(name, judged.realised, judged.best, judged.low, judged.high)
         show_return_alarms(len(alarmed))
         self._alarmed = alarmed
 
@@ -63,7 +64,14 @@ class Monitor:
             rules = await self._rulesets.find(house, total.ruleset, total.version)
         except UnknownRuleset:  # published by another release than this one
             return None
-        return judge(total.played, await self._exact(rules))
+        return await self._beside_the_odds(total.played, rules)
+
+    async def _beside_the_odds(self, played: Played, rules: Ruleset) -> Judged | None:
+        """None for a game that has no exact odds."""
+        try:
+            return judge(played, await self._exact(rules))
+        except NoExactOdds:
+            return None
 
     def _tell(self, key: tuple[str, str, str, str], played: Played, judged: Judged) -> None:
         """Once, until it is over."""
