@@ -69,6 +69,22 @@ def test_a_table_keeps_the_version_that_it_was_opened_with(house: House) -> None
     assert old == first | {"versions": second["versions"]}
 
 
+def test_it_is_opened_again_whatever_the_newest_version_allows(house: House) -> None:
+    house.register(own(seats=4))
+    body = {"host": "ada", "seats": 3}
+    opened = house.open("oak", NAME, **body)
+    assert house.register(own(version="1.1.0", seats=2)).status_code == 201
+
+    again = house.open("oak", NAME, **body)
+
+    assert (opened.status_code, again.status_code) == (201, 200), again.text
+    assert again.json()["table"] == opened.json()["table"]
+    problem(house.open("oak", NAME, host="ada", seats=4), 409, "table-exists")
+    problem(house.open("oak", NAME, host="ada", seats=7), 422, "ruleset-nonsense")
+    problem(house.open("elm", NAME, **body), 422, "ruleset-nonsense")
+    assert house.get("/v1/tables/oak")["version"] == 1
+
+
 def test_a_game_of_the_house_is_played(house: House) -> None:
     house.register(OWN_RULESET)
     house.grant("ada", 10_000)

@@ -16,7 +16,8 @@ from services.blackjack.domain.computers import asked
 from services.blackjack.domain.decide import Decision, decide, open_table
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.legs import legs
-from services.blackjack.domain.rejections import TableExists, UnknownTable
+from services.blackjack.domain.rejections import RulesetNonsense, TableExists, UnknownTable
+from services.blackjack.domain.rules import Ruleset
 from services.blackjack.domain.table import Round, Table
 from services.blackjack.domain.view import view
 from services.ledger.application import moved
@@ -73,20 +74,39 @@ class Tables:
         stream, now = table_stream(table_id), self._clock()
         own = await self.rulesets.own(cause.house, command.ruleset)
         first_seed = self._shoes.fresh(cause.house, table_id, 1)
-        event = open_table(table_id, command, first_seed, own)
+        try:
+            event = open_table(table_id, command, first_seed, own)
+        except RulesetNonsense:
+            if answered := await self._opened_before(cause, table_id, command, own):
+                return answered
+            raise
         nothing: Loaded[Table | None] = Loaded(None, 0, 0)
         decision = Decision((event,), evolve(None, event))
         await self._turns.take((cause.house, stream))
         try:
             return await self._record(cause, canonical(command), now, nothing, decision)
-        except VersionConflict:  # it was opened before
-            first = await self._store.read_stream(cause.house, stream, limit=1)
+        except VersionConflict:
+            answered = await self._opened_before(cause, table_id, command, own)
+            assert answered, "what is in the way is there"
+            return answered
         finally:
             self._turns.give((cause.house, stream))
+
+    async def _opened_before(
+        self, cause: Cause, table_id: str, command: c.Open, own: Ruleset | None
+    ) -> Answered | None:
+        """The table as it is now, if this very command has opened it; None where there is none.
+
+        It is judged by the version that the table plays by: there may be a later one since. Raises
+        TableExists, RulesetNonsense.
+        """
+        first = await self._store.read_stream(cause.house, table_stream(table_id), limit=1)
+        if not first:
+            return None
         opened = self._codec.open(first[0])
-        if own and opened.ruleset.name == own.name:  # which may have had a later version since
+        if own and opened.ruleset.name == own.name:
             own = await self.rulesets.own(cause.house, own.name, opened.ruleset.version)
-            event = open_table(table_id, command, first_seed, own)
+        event = open_table(table_id, command, opened.next, own)
         if (opened.ruleset, opened.host) != (event.ruleset, event.host):
             raise TableExists(f"{table_id} was opened with another ruleset, host or limits.")
         return Answered(Answer(await self.reading.table(cause.house, table_id), ()), replayed=True)
