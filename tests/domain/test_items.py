@@ -249,6 +249,16 @@ def test_a_shield_holds_for_this_hand_alone():
     then_among(HandSettled(1, 1, "bust", 100, 0))
 
 
+def test_the_first_of_two_split_hands_keeps_the_shield():
+    rules = replace(PUBLISHED["a2g"], items=ONE_OF_EACH)
+    given(a_table_of(rules, 1000, cards="8s 6c 8d Th 6h Ks 7h Qs"))
+    when(BuyItem(1, "shield"), Bet(1, 100))
+    when(UseItem(1, "shield"), Split(1), Hit(1))
+    then_among(HandSettled(1, 0, "push", 100, 100))
+    when(Hit(1, 1))
+    then_among(HandSettled(1, 1, "bust", 100, 0))
+
+
 def test_a_second_shield_is_useless():
     story = given(with_items("shield", "shield", cards="Ts 6c 6d Th"))
     when(UseItem(1, "shield"))

@@ -15,7 +15,7 @@ TABLES: Decider[Table | None, Event] = Decider(
     initial=lambda stream: None,
     evolve=evolve,
     state_type=Table,
-    format="table.5",
+    format="table.6",
 )
 
 

@@ -65,7 +65,7 @@ def _hand_split(table: Table, event: e.HandSplit, at: int) -> Table:
     before, split, after = _around(seat.hands, event.hand)
     first, second = split.cards
     pair = (
-        Hand(cards=(first,), stake=split.stake, from_split=True),
+        Hand(cards=(first,), stake=split.stake, from_split=True, shielded=split.shielded),
         Hand(cards=(second,), stake=event.stake, from_split=True),
     )
     seat = replace(seat, hands=before + pair + after, stack=seat.stack - event.stake)

@@ -29,7 +29,7 @@ class Redraw(_Effect, frozen=True, gc=False, tag="redraw"):
 
 
 class Shield(_Effect, frozen=True, gc=False, tag="shield"):
-    """A bust of this hand is a push."""
+    """A bust of this hand is a push. When it is split, the first of the two keeps the shield."""
 
 
 Effect: TypeAlias = Modify | Redraw | Shield
