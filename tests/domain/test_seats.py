@@ -5,6 +5,7 @@ from services.blackjack.domain.commands import (
     BuyIn,
     Close,
     Deal,
+    DeclineInsurance,
     Hit,
     Insure,
     Leave,
@@ -18,6 +19,7 @@ from services.blackjack.domain.events import (
     BetPlaced,
     BetWithdrawn,
     CardDealt,
+    ChipsBoughtIn,
     HandsDealt,
     HandSettled,
     HandStood,
@@ -299,6 +301,19 @@ def test_leaving_after_a_bust_waits_for_the_insurance_to_settle():
     then(HostMoved("bob"), PlayerLeaving(1))
     when(Stand(2))
     then_among(InsuranceSettled(1, 50, 150), PlayerLeft(1, "ada", 1000))
+
+
+def test_who_is_leaving_goes_at_the_end_of_the_round_though_the_natural_was_paid_before():
+    """Till then the stack is the player's: logs have chips that came to it. They go home too."""
+    given(a_round("coinlounge", "As Kd", "Ts 8d", upcard="Ac", hole="8h"))
+    when(Leave(1), DeclineInsurance(2))
+    then_among(HandSettled(1, 0, "natural", 100, 250))
+    when(Leave(1))
+    then_refused(AlreadyLeaving)
+    when(BuyIn(1, 50))
+    then(ChipsBoughtIn(1, 50))
+    when(Stand(2))
+    then_among(PlayerLeft(1, "ada", 1200))
 
 
 def test_leaving_after_the_own_hands_are_settled_goes_at_once():

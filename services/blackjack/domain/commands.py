@@ -45,7 +45,8 @@ class StartRun(_Command, frozen=True, tag="start_run"):
 
 
 class Leave(_Command, frozen=True, tag="leave"):
-    """Give up the seat and take the chips back. Live hands stand and settle first.
+    """Give up the seat and take the chips back: with live hands, which stand and settle, at the end
+    of the round.
 
     A run ends with it.
     """

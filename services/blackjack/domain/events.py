@@ -102,7 +102,7 @@ class ChipsCashedOut(Struct, frozen=True, gc=False):
 
 
 class PlayerLeaving(Struct, frozen=True, gc=False):
-    """The player goes as soon as the live hands are settled; they stand by themselves."""
+    """The player goes at the end of the round. Until then the live hands stand by themselves."""
 
     seat: f.AtSeat
 

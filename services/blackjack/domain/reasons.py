@@ -236,7 +236,7 @@ def _seat_reason(table: Table, command: c.Leave | c.BuyIn | c.CashOut) -> Reason
 def leave_reason(number: int, seat: Seat) -> Reason:
     """Why a player may not leave: only who is leaving already may not."""
     if seat.leaving:
-        return no.AlreadyLeaving(f"Seat {number} leaves when its hands are settled.")
+        return no.AlreadyLeaving(f"Seat {number} leaves at the end of the round.")
     return None
 
 

@@ -250,7 +250,7 @@ class TooLate(Rejected):
 class AlreadyLeaving(Rejected):
     """The seat is leaving.
 
-    Its hands stand and settle, then its chips go back to where they came from.
+    Its hands stand and settle. At the end of the round its chips go back to where they came from.
     """
 
 
