@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from itertools import count
+from itertools import count, pairwise
 
 import pytest
 
+from services.audit.application.rounds import Auditor
 from services.blackjack.application.clocks import CLAIM
 from services.blackjack.application.reading import table_stream
 from services.blackjack.domain.clock import waits_for
@@ -87,6 +88,27 @@ async def test_two_workers_fire_each_clock_once(clock: Clock, twins: list[Proces
         state = await twins[0].state(table)
         assert isinstance(state.stage, Betting)
         assert (state.rounds, waits_for(state)) == (1, None)
+
+
+async def test_the_recall_of_a_round_tells_that_the_clock_acted(
+    clock: Clock, twins: list[Process]
+) -> None:
+    class Catalogue:
+        async def round(self, house: str, table_id: str, number: int) -> tuple[int, int]:
+            loaded = await twins[0].tables.reading.loader.load(house, table_stream(table_id))
+            return 2, loaded.version
+
+    await a_bet_at_each(twins[0], 1)
+    await fire_until_nothing_is_due(clock, *twins)
+
+    for table in TABLES[:4]:
+        recall = await Auditor(twins[0].tables.reading, Catalogue()).recall(HOUSE, f"{table}.1")
+        steps = [step.text for step in recall.steps]
+        up = [after for step, after in pairwise(steps) if step == "ada's time is up."]
+        assert steps[1] == "The time to bet is up."
+        assert all(after.startswith("ada stands on ") for after in up)
+        stood = [step for step in steps if step.startswith("ada stands on ")]
+        assert len(up) == len([step for step in stood if not step.endswith(" 21.")])
 
 
 async def test_before_its_time_no_clock_fires(clock: Clock, twins: list[Process]) -> None:

@@ -1,9 +1,11 @@
 """One round of each game, read out."""
 
+from collections.abc import Container
 from functools import partial
 
 from services.audit.domain.recall import Recall, Result, recall
 from services.audit.domain.sentences import sentences
+from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.commands import (
     Bet,
     BuyIn,
@@ -19,6 +21,7 @@ from services.blackjack.domain.commands import (
     Stand,
     StartRun,
     Surrender,
+    TimeOut,
     WithdrawBet,
 )
 from services.blackjack.domain.events import BetPlaced, Event, RunEnded, RunStarted
@@ -29,7 +32,7 @@ from tests.domain.story import Story, a_round, a_table, given, when
 bet_20 = partial(a_round, bet=20, stack=180)
 
 
-def told(story: Story) -> Recall:
+def told(story: Story, time_outs: Container[int] = ()) -> Recall:
     """The recall of the story's round, from its first bet on."""
     first = next(n for n, event in enumerate(story.log) if isinstance(event, BetPlaced))
     table: Table | None = None
@@ -37,11 +40,20 @@ def told(story: Story) -> Recall:
         table = evolve(table, event)
     assert table is not None
     events: list[Event] = story.log[first:]
-    return recall(table, events, first_version=first + 1)
+    return recall(table, events, first + 1, time_outs)
 
 
 def read_out(story: Story) -> list[str]:
     return [step.text for step in told(story).steps]
+
+
+def read_out_with_the_clock(story: Story) -> list[str]:
+    """Whenever the table waits for somebody, the clock acts."""
+    time_outs = []
+    while wait := waits_for(story.table):
+        time_outs.append(len(story.log) + 1)
+        story.play(TimeOut(wait.turn))
+    return [step.text for step in told(story, time_outs).steps]
 
 
 def lines(text: str) -> list[str]:
@@ -269,3 +281,26 @@ def test_each_sentence_names_its_version_and_a_running_round_is_told_as_far_as_i
     when(Hit(1), Stand(1))
     assert told(story).over
     assert told(story).results == (Result(1, "ada", stack_before=200, stack_after=220, net=20),)
+
+
+def test_where_the_clock_acted_it_is_told():
+    story = given(a_table("coinlounge", 200, 200, 50, cards="Th 9h Ac 9c 8h 7d"))
+    when(Bet(1, 20), Bet(2, 20))
+
+    assert read_out_with_the_clock(story)[:15] == lines("""
+        ada bets 20 of 200 chips.
+        bob bets 20 of 200 chips.
+        The time to bet is up.
+        cyd sits this one out.
+        The shoe is shuffled; the commitment to its seed begins with 630dcd29.
+        The dealer shows the ace of clubs.
+        ada holds the 10 of hearts and the 9 of clubs: 19.
+        bob holds the 9 of hearts and the 8 of hearts: 17.
+        Insurance is offered to ada and bob.
+        The time to insure is up.
+        ada declines insurance.
+        bob declines insurance.
+        The dealer looks at the hole card: no natural.
+        ada's time is up.
+        ada stands on 19.
+    """)

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from services.audit.application.rounds import Auditor, Catalogue
 from services.audit.domain.bundle import FORMAT, Before, Bundle, SealedEvent
-from services.audit.domain.lines import event_of
+from services.audit.domain.lines import event_of, time_outs_of
 from services.audit.domain.proof import prove
 from services.audit.domain.recall import recall
 from services.blackjack.application.reading import table_stream
@@ -35,9 +35,12 @@ class Bundler:
     async def bundle(self, house: str, round_id: str) -> Bundle:
         """Raises UnknownRound, RoundNotOver, NotSealedYet."""
         before, events, first = await self._auditor.round(house, round_id)
-        proof, told = prove(before, events), recall(before, events, first)
+        proof = prove(before, events)
+        played = await self._commands(house, before, first, len(events))
+        its_own = [row for row in played if row.stream == table_stream(before.id)][: len(events)]
+        told = recall(before, events, first, time_outs_of(its_own, first))
         foundation = await self._foundation(house, round_id)
-        rows = [*foundation, *await self._commands(house, before, first, len(events))]
+        rows = [*foundation, *played]
         proofs = await self._seals.inclusion(house, [row.position for row in rows])
         seal = await self._seals.at(house, proofs[0].size)
         sealed = [

@@ -2,6 +2,7 @@
 
 from typing import Protocol, cast
 
+from services.audit.domain.lines import time_outs_of
 from services.audit.domain.proof import Proof, prove
 from services.audit.domain.recall import Recall, recall
 from services.blackjack.application.reading import Reading, table_stream
@@ -27,7 +28,9 @@ class Auditor:
 
     async def recall(self, house: str, round_id: str) -> Recall:
         """A round in plain words, as far as it has come. Raises UnknownRound."""
-        return recall(*await self.round(house, round_id))
+        before, events, first = await self.round(house, round_id)
+        records = await self._reading.records(house, before.id, first, first + len(events) - 1)
+        return recall(before, events, first, time_outs_of(records, first))
 
     async def prove(self, house: str, round_id: str) -> Proof:
         """Every card of a finished round, derived again. Raises UnknownRound, RoundNotOver."""

@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, json
 from msgspec.structs import asdict, replace
 
 from services.audit.domain.books import Books
-from services.audit.domain.lines import event_of, head_of
+from services.audit.domain.lines import event_of, head_of, time_outs_of
 from services.audit.domain.proof import Proof, prove
 from services.audit.domain.recall import Recall, recall
 from services.audit.domain.retrial import Retrial
@@ -211,7 +211,7 @@ def _misplayed(
             yield str(fault)
     for fault in retrial.close():
         yield str(fault)
-    told = [event_of(line) for lines in commands for line in lines if line.stream == stream]
+    told = [line for lines in commands for line in lines if line.stream == stream]
     yield from _told_otherwise(bundle, before, told)
 
 
@@ -226,8 +226,12 @@ def _not_promised(bundle: Bundle, foundation: Sequence[_Line], promised: Any) ->
     yield "The bundle does not say how the table was opened, and which seed was committed to."
 
 
-def _told_otherwise(bundle: Bundle, before: Table, events: Sequence[e.Event]) -> Iterator[str]:
-    """What the service says of the round beside what follows from it."""
+def _told_otherwise(bundle: Bundle, before: Table, lines: Sequence[_Line]) -> Iterator[str]:
+    """What the service says of the round beside what follows from it.
+
+    Bundles were taken away whose words do not tell that the clock acted: they hold too.
+    """
+    events: list[e.Event] = [event_of(line) for line in lines]
     end = next(at for at, event in enumerate(events, 1) if isinstance(event, e.SeedRevealed))
     proof = prove(before, events[:end])
     yield from proof.faults
@@ -235,7 +239,9 @@ def _told_otherwise(bundle: Bundle, before: Table, events: Sequence[e.Event]) ->
         yield f"The events are of the round {proof.round}, not of {bundle.round}."
     if proof != bundle.proof:
         yield "The proof that comes with the round is another than the one that follows from it."
-    if recall(before, events[:end], bundle.before.version + 1) != bundle.recall:
+    first = bundle.before.version + 1
+    by_clock = time_outs_of(lines[:end], first)
+    if all(recall(before, events[:end], first, c) != bundle.recall for c in (by_clock, ())):
         yield "The round is told otherwise than it went."
 
 

@@ -1,6 +1,6 @@
 """The log as an auditor takes it up: lines, and the commands that they are the events of."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
@@ -90,6 +90,17 @@ def told(head: Head) -> Told:
     """The command that was recorded. Raises ValueError."""
     command: Told = _told.decode(_command(head))
     return command
+
+
+def time_outs_of(lines: Iterable[Line], first_version: int) -> frozenset[int]:
+    """The versions of those events of a table with which the clock acted, where the first of these
+    has `first_version`. Raises ValueError."""
+    heads = enumerate(map(head_of, lines), first_version)
+    return frozenset(
+        version
+        for version, head in heads
+        if head.command is not UNSET and isinstance(told(head), c.TimeOut)
+    )
 
 
 def proposed(head: Head) -> Proposal:

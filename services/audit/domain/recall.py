@@ -1,6 +1,6 @@
 """A round in plain words, step by step, as a person would read it out."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -43,14 +43,21 @@ class Recall(Struct, frozen=True):
     results: tuple[Result, ...]
 
 
-def recall(before: Table, events: Iterable[e.Event], first_version: int) -> Recall:
+def recall(
+    before: Table,
+    events: Iterable[e.Event],
+    first_version: int,
+    time_outs: Container[int] = frozenset(),
+) -> Recall:
     """Tells the events of one round, from its first bet to `SeedRevealed`.
 
     `before` is the table as these events found it, `first_version` is that of the first of them.
+    With those of the versions in `time_outs` the clock acted, for whoever was waited for.
     """
     table, results, steps = before, dict[str, Result](), list[Step]()
     for version, event in enumerate(events, first_version):
-        told = list(sentences(table, event))
+        told = [_time_is_up(table)] if version in time_outs else []
+        told += sentences(table, event)
         results = _reckon(results, table, event)
         table = evolve(table, event)
         results = {player: _in_hand(result, table) for player, result in results.items()}
@@ -90,6 +97,14 @@ def _in_hand(result: Result, table: Table) -> Result:
     if seat is None or seat.player != result.player or (seat.run and seat.run.outcome):
         return result
     return replace(result, stack_after=seat.stack)
+
+
+def _time_is_up(table: Table) -> str:
+    """Before the clock acts at a table."""
+    if isinstance(table.stage, Betting):
+        return "The time to bet is up."
+    turn = None if table.round.offers else table.turn()
+    return f"{table.seat(turn[0]).player}'s time is up." if turn else "The time to insure is up."
 
 
 def _farewell(result: Result) -> str:

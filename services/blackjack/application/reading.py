@@ -43,10 +43,16 @@ class Reading:
         loaded = await self.loader.load(house, stream, at_version=version, fresh=True)
         return self._view(table_id, loaded, version)
 
+    async def records(self, house: str, table_id: str, first: int, last: int) -> list[Recorded]:
+        """The events of a table from version `first` to `last`, as they lie in the log."""
+        return await self._store.read_stream(
+            house, table_stream(table_id), first - 1, last - first + 1
+        )
+
     async def span(self, house: str, table_id: str, first: int, last: int) -> Answer:
         """The table at version `last`, with its events from version `first` on."""
         stream = table_stream(table_id)
-        records = await self._store.read_stream(house, stream, first - 1, last - first + 1)
+        records = await self.records(house, table_id, first, last)
         loaded = await self.loader.load(house, stream, at_version=last)
         return Answer(self._view(table_id, loaded, last), tuple(map(self._event, records)))
 
