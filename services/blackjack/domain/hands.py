@@ -1,7 +1,7 @@
 """What becomes of hands by themselves, as they are counted in this round."""
 
 from services.blackjack.domain.cards import is_ace
-from services.blackjack.domain.modifiers import PLAIN, scoring
+from services.blackjack.domain.modifiers import scoring
 from services.blackjack.domain.table import Hand, Table
 
 
@@ -23,7 +23,7 @@ def stands_by_itself(table: Table, hand: Hand) -> bool:
         return True
     if table.rules.hit_on_21:
         return False
-    count = scoring(table.modifiers) if table.modifiers else PLAIN
+    count = scoring(table.modifiers)
     return count.total(hand.cards) == count.limit
 
 

@@ -7,7 +7,7 @@ from services.blackjack.domain import run
 from services.blackjack.domain.cards import Card, is_natural
 from services.blackjack.domain.evolve import evolve
 from services.blackjack.domain.hands import fallen_hands, live_hands, stands_by_itself
-from services.blackjack.domain.modifiers import PLAIN, scoring
+from services.blackjack.domain.modifiers import scoring
 from services.blackjack.domain.reasons import can_insure
 from services.blackjack.domain.settlement import (
     bust_outcome,
@@ -119,7 +119,7 @@ def settle_a_bust(play: Play, number: int, index: int) -> None:
     """After a card from a decision: a bust is settled at once."""
     table = play.table
     hand, modifiers = table.seat(number).hands[index], table.modifiers
-    count = scoring(modifiers) if modifiers else PLAIN
+    count = scoring(modifiers)
     if count.total(hand.cards) > count.limit:
         _settle(play, number, index, hand, bust_outcome(hand, modifiers))
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from services.blackjack.domain import events as e
 from services.blackjack.domain.cards import Cards, is_natural
-from services.blackjack.domain.modifiers import PLAIN, Modifiers, scoring
+from services.blackjack.domain.modifiers import Modifiers, scoring
 from services.blackjack.domain.table import Hand, Table
 from shared.kernel.chips import ISSUANCE, Posting, bank, half, in_play, stack
 
@@ -16,7 +16,7 @@ def outcome(hand: Hand, dealer: Cards, modifiers: Modifiers = ()) -> e.Outcome:
         return "push" if hand.is_natural else "loss"
     if hand.is_natural:
         return "natural"
-    count = scoring(modifiers) if modifiers else PLAIN
+    count = scoring(modifiers)
     ours, theirs = count.total(hand.cards), count.total(dealer)
     if theirs > count.limit or ours > theirs:
         return "win"

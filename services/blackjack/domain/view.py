@@ -209,7 +209,6 @@ def _run(table: Table, seat: Seat, run: Run) -> RunView:
 
 
 def _hand(index: int, hand: Hand, count: Scoring) -> HandView:
-    settled = hand.outcome is not None
     return HandView(
         hand=index,
         cards=hand.cards,
@@ -218,6 +217,6 @@ def _hand(index: int, hand: Hand, count: Scoring) -> HandView:
         stake=hand.stake,
         status=hand.status,
         shielded=hand.shielded or UNSET,
-        outcome=hand.outcome if hand.outcome is not None else UNSET,
-        payout=hand.payout if settled else UNSET,
+        outcome=hand.outcome or UNSET,
+        payout=UNSET if hand.outcome is None else hand.payout,
     )
