@@ -102,6 +102,10 @@ def test_rounds_of_computers_and_clocks_hold(house: House) -> None:
     actors = {each["event"]["actor"] for each in bundle["events"]}
     assert len(actors) > 1, actors
     assert faults(bundle, keys_of(house)) == []
+    steps = bundle["recall"]["steps"]
+    bundle["recall"]["steps"] = [step for step in steps if not step["text"].endswith(" is up.")]
+    assert ("clock" in actors) == (bundle["recall"]["steps"] != steps)
+    assert faults(bundle, keys_of(house)) == [], "as it was told before clocks were told of"
 
 
 def test_who_does_not_know_the_key_believes_nothing(house: House, keys: list[PublicKey]) -> None:

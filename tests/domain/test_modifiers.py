@@ -8,18 +8,23 @@ from services.blackjack.domain.clock import waits_for
 from services.blackjack.domain.commands import (
     ApplyModifier,
     Bet,
+    BuyItem,
     Hit,
     Insure,
     Leave,
+    Sit,
     Stand,
     Surrender,
     TimeOut,
+    UseItem,
 )
 from services.blackjack.domain.events import (
     DealerPeeked,
     HandSettled,
+    HandStood,
     ModifierApplied,
 )
+from services.blackjack.domain.items import ONE_OF_EACH
 from services.blackjack.domain.moves import legal_moves
 from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.domain.view import view
@@ -148,6 +153,25 @@ def test_any_decision_of_any_seat_is_the_first(decision):
     commands |= {"stand": Stand(1), "time_out": TimeOut(wait.turn if wait else "")}
     when(commands[decision], ApplyModifier(m.ReverseBust()))
     then_refused(no.ModifierTooLate)
+
+
+def test_a_decision_was_made_though_who_made_it_has_left():
+    given(a_table_of(replace(ON_TURN, surrender=True), 200, 200, cards="9s 8s 6c 8d 7d 9d"))
+    when(Bet(1, 100), Bet(2, 100))
+    when(Surrender(1), Leave(1))
+    when(ApplyModifier(m.ReverseBust()))
+    then_refused(no.ModifierTooLate)
+    when(Sit(1, "cyd", 100), ApplyModifier(m.ReverseBust()))
+    then_refused(no.ModifierTooLate)
+
+
+def test_a_hand_that_stood_by_itself_has_decided_nothing_whatever_an_item_changes():
+    rules = replace(ON_TURN, items=ONE_OF_EACH, environment=modifiers("K=11"))
+    given(a_table_of(rules, 200, 200, cards="Ks 8s 6c Td 7d 9d"))
+    when(BuyItem(2, "limit-22"), Bet(1, 100), Bet(2, 100))
+    then_among(HandStood(1, 0))
+    when(UseItem(2, "limit-22"), ApplyModifier(m.ReverseBust()))
+    then_among(ModifierApplied(m.BustLimit(22), 2), ModifierApplied(m.ReverseBust()))
 
 
 def test_a_natural_that_waits_has_decided_nothing():

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from services.blackjack.domain import events as e
+from services.blackjack.domain.hands import stands_by_itself
 from services.blackjack.domain.table import (
     Betting,
     Closed,
@@ -36,12 +37,16 @@ def _card_dealt(table: Table, event: e.CardDealt, at: int) -> Table:
     hand = replace(hand, cards=(*hand.cards, event.card))
     seats = _swap(table.seats, event.seat - 1, _with_hand(seat, event.hand, hand))
     round = table.round
-    return replace(table, seats=seats, stage=replace(round, drawn=round.drawn + 1, since=at))
+    stage = replace(round, drawn=round.drawn + 1, since=at, decided=True)
+    return replace(table, seats=seats, stage=stage)
 
 
 def _hand_stood(table: Table, event: e.HandStood, at: int) -> Table:
     seat = table.seat(event.seat)
-    hand = replace(seat.hands[event.hand], status="stood")
+    held = seat.hands[event.hand]
+    if table.rules.modifiers and not (held.is_natural or stands_by_itself(table, held)):
+        table = _decided(table)
+    hand = replace(held, status="stood")
     return _acted(table, event.seat, _with_hand(seat, event.hand, hand), at)
 
 
@@ -49,6 +54,8 @@ def _hand_settled(table: Table, event: e.HandSettled, at: int) -> Table:
     seat, payout = table.seat(event.seat), event.payout
     hand = replace(seat.hands[event.hand], status="settled", outcome=event.outcome, payout=payout)
     seat = _with_hand(seat, event.hand, hand, stack=seat.stack + payout)
+    if event.outcome == "surrender":
+        table = _decided(table)
     return _acted(table, event.seat, seat, at)
 
 
@@ -154,7 +161,8 @@ def _insurance_offered(table: Table, event: e.InsuranceOffered, at: int) -> Tabl
 def _insurance_bought(table: Table, event: e.InsuranceBought, at: int) -> Table:
     seat = table.seat(event.seat)
     seat = replace(seat, stack=seat.stack - event.stake, insurance=event.stake)
-    return _answered(_place(table, event.seat, seat), event.seat)
+    table = _place(table, event.seat, seat)
+    return _answered(table, event.seat) if table.round.offers else _decided(table)
 
 
 def _insurance_declined(table: Table, event: e.InsuranceDeclined, at: int) -> Table:
@@ -307,6 +315,10 @@ def _opened(event: e.Event) -> Table:
 def _answered(table: Table, number: int) -> Table:
     offers = tuple(seat for seat in table.round.offers if seat != number)
     return replace(table, stage=replace(table.round, offers=offers))
+
+
+def _decided(table: Table) -> Table:
+    return replace(table, stage=replace(table.round, decided=True))
 
 
 def _arrival(table: Table) -> int:

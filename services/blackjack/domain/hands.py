@@ -44,19 +44,5 @@ def fallen_hands(table: Table) -> list[tuple[int, int, Hand]]:
     ]
 
 
-def is_undecided(table: Table) -> bool:
-    """Whether no player has made a decision in the running round, insurance before play aside."""
-    round = table.round
-    if round.drawn > round.hole_at + 1 or any(seat.insurance for _, seat in table.seated()):
-        return False
-    hands = [hand for _, seat in table.seated() for hand in seat.hands]
-    return not any(hand.outcome == "surrender" or _was_stood(table, hand) for hand in hands)
-
-
 def _is_starting(hand: Hand) -> bool:
     return hand.status == "playing" and len(hand.cards) == 2 and not hand.from_split
-
-
-def _was_stood(table: Table, hand: Hand) -> bool:
-    stood = hand.status == "stood" and not hand.is_natural
-    return stood and not stands_by_itself(table, hand)

@@ -1,7 +1,6 @@
 """Why something may not be bought, used or applied now; None when it may."""
 
 from services.blackjack.domain import rejections as no
-from services.blackjack.domain.hands import is_undecided
 from services.blackjack.domain.items import MOST_HELD, Redraw, Shield
 from services.blackjack.domain.rejections import Reason
 from services.blackjack.domain.table import Hand, Round, Seat, Table
@@ -18,7 +17,7 @@ def modifier_reason(table: Table) -> Reason:
         return no.InsuranceOpen("A modifier comes after the naturals, which wait for insurance.")
     if table.stage.modified:
         return no.ModifierTooLate("The platform has applied one in this round already.")
-    if not is_undecided(table):
+    if table.stage.decided:
         return no.ModifierTooLate("A player has decided already.")
     return None
 

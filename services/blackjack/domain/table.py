@@ -96,6 +96,9 @@ class Round(Struct, frozen=True, gc=False, tag="round"):
     """In hex, once revealed."""
     modified: bool = False
     """Whether the platform has applied its modifier."""
+    decided: bool = False
+    """Whether a player has made a decision, insurance before play aside: then the platform's
+    modifier is too late. Hands that are stood on are only looked at where it has one."""
 
 
 class Betting(Struct, frozen=True, gc=False, tag="betting"):
