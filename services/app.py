@@ -24,6 +24,7 @@ from services.audit.projections.significant import Extraordinary
 from services.audit.projections.statements import Statements
 from services.blackjack.api import commands as play_api
 from services.blackjack.api import computers as computers_api
+from services.blackjack.api import hints as hints_api
 from services.blackjack.api import history as history_api
 from services.blackjack.api import many as many_api
 from services.blackjack.api import odds as odds_api
@@ -72,7 +73,8 @@ if TYPE_CHECKING:
 _DESCRIPTION: Final = """\
 **The way of a round**: open a table (`PUT /v1/tables/{table}`), grant a player chips, then send
 commands. Every answer carries the table and its legal moves; a legal move is a command as it
-stands. Errors are problem documents; their `type` is a page that explains them.
+stands, once you have added an amount where it has bounds for one. Errors are problem documents;
+their `type` is a page that explains them.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
 
@@ -115,6 +117,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **feed.PUBLISHED,
     **operation.PUBLISHED,
 }
+_IGNORED: Final = hints_api.DESCRIBED
 
 
 class Service:
@@ -274,7 +277,7 @@ def create_app(
         app.include_router(router)
     front = Front(app, service.keys, service.limits, _entrances(service))
     app.state.front = Observed(front)
-    openapi.publish(app, _PUBLISHED, front.description)
+    openapi.publish(app, _PUBLISHED, front.description, _IGNORED)
     return app
 
 

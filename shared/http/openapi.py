@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -106,8 +107,16 @@ def refuses(*refusals: type[Rejected]) -> Responses:
     return responses
 
 
-def publish(app: FastAPI, types: Mapping[str, Any], paths: Mapping[str, Any]) -> None:
-    """Describe `types` by name, and the `paths` that are served in front of the app."""
+def publish(
+    app: FastAPI,
+    types: Mapping[str, Any],
+    paths: Mapping[str, Any],
+    ignored: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> None:
+    """Describe `types` by name, and the `paths` that are served in front of the app.
+
+    `ignored` are properties, by the names of types, that bodies may have and nobody reads.
+    """
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -119,15 +128,10 @@ def publish(app: FastAPI, types: Mapping[str, Any], paths: Mapping[str, Any]) ->
                 routes=app.routes,
                 tags=app.openapi_tags,
             )
-            named, components = msgspec.json.schema_components(
-                types.values(), ref_template="#/components/schemas/{name}"
-            )
             schemas = schema.setdefault("components", {}).setdefault("schemas", {})
-            schemas.update(components, Problem=PROBLEM)
-            for (name, cls), described in zip(types.items(), named, strict=True):
-                schemas.setdefault(name, described)  # a union has no name of its own
-                if getattr(cls, "__struct_config__", None) and cls.__struct_config__.tag:
-                    schemas[name]["required"].remove("type")  # there is nothing to tell it from
+            schemas.update(_schemas(types), Problem=PROBLEM)
+            for name, properties in ignored.items():
+                schemas[name]["properties"].update(properties)
             for path, operations in paths.items():
                 schema["paths"].setdefault(path, {}).update(operations)
             for operations in schema["paths"].values():
@@ -139,6 +143,17 @@ def publish(app: FastAPI, types: Mapping[str, Any], paths: Mapping[str, Any]) ->
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]
+
+
+def _schemas(types: Mapping[str, Any]) -> dict[str, Any]:
+    named, schemas = msgspec.json.schema_components(
+        types.values(), ref_template="#/components/schemas/{name}"
+    )
+    for (name, cls), described in zip(types.items(), named, strict=True):
+        schemas.setdefault(name, described)  # a union has no name of its own
+        if getattr(cls, "__struct_config__", None) and cls.__struct_config__.tag:
+            schemas[name]["required"].remove("type")  # there is nothing to tell it from
+    return schemas
 
 
 def _with_nulls_marked(example: Any) -> Any:

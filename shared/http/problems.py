@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
 from shared.eventstore.rejections import Unreachable
-from shared.http.accepted import accepted
+from shared.http.accepted import accepted, expected
 from shared.kernel.rejected import Rejected
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -124,16 +124,21 @@ def response(rejected: Rejected) -> Response:
     )
 
 
-def malformed(error: msgspec.DecodeError, kind: Any, hint: str = "") -> Malformed:
+def malformed(error: msgspec.DecodeError, kind: Any, body: bytes) -> Malformed:
     """What msgspec found wrong with a body that should be of a kind, as a refusal.
 
-    It says which words are accepted where the body has another one, else the hint.
+    It says which words are accepted where the body has another one, else which fields.
     """
+    if not body.strip():
+        empty = [{"at": "$", "why": "The body is empty."}]
+        return Malformed(f"The body is empty. {expected(kind, '$', body)}".rstrip(), errors=empty)
     why, _, at = str(error).partition(" - at `")
     at = at.rstrip("`") or "$"
     if why.startswith("Invalid") and (words := accepted(kind, at)):
         why += f"; accepted: {', '.join(words)}"
         hint = f"Accepted: {', '.join(words)}."
+    else:
+        hint = expected(kind, at, body)
     return Malformed(
         f"The body does not fit: {error}. {hint}".rstrip(), errors=[{"at": at, "why": why}]
     )

@@ -1,11 +1,12 @@
 """What every request may carry: a bounded body, an idempotency key, a version to match."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 import msgspec
+from msgspec import Raw
 from starlette.types import Receive, Scope
 
 from shared.eventstore.cause import Cause
@@ -80,14 +81,35 @@ def names_tag(tags: str, tag: str) -> bool:
     return any(each.strip().removeprefix("W/") in (tag, "*") for each in tags.split(","))
 
 
-def decode(body: bytes, decoder: "msgspec.json.Decoder[T]", hint: str = "") -> T:
-    """A body in its type. Raises Malformed, which ends with the `hint`."""
+def decode(
+    body: bytes,
+    decoder: "msgspec.json.Decoder[T]",
+    bare: Callable[[bytes], bytes] = lambda body: body,
+) -> T:
+    """A body in its type. Raises Malformed.
+
+    One that does not fit is tried once more without what is taken and ignored, if `bare` finds
+    any: bodies that fit cost nothing more.
+    """
     try:
         return decoder.decode(body)
     except msgspec.DecodeError as error:
-        raise problems.malformed(error, decoder.type, hint) from None
+        if (rest := bare(body)) != body:
+            return decode(rest, decoder)
+        raise problems.malformed(error, decoder.type, body) from None
     except RecursionError:
-        raise Malformed(f"The body is nested too deeply. {hint}".rstrip()) from None
+        raise Malformed("The body is nested too deeply.") from None
+
+
+def without(body: bytes, names: Collection[str]) -> bytes:
+    """A JSON object without some fields; the very same body where it has none of them."""
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return body
+    if fields.keys().isdisjoint(names):
+        return body
+    return msgspec.json.encode({name: fields[name] for name in fields if name not in names})
 
 
 def header_map(scope: Scope) -> dict[bytes, bytes]:

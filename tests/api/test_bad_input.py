@@ -86,8 +86,8 @@ def test_an_amount_is_a_whole_number_of_chips(
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("", "truncated"),
-        (" ", "truncated"),
+        ("", "The body is empty."),
+        (" ", "The body is empty."),
         ("hello", "malformed"),
         ("{", "truncated"),
         ('{"type":"leave","seat":1}}', "trailing"),
@@ -119,8 +119,44 @@ def test_a_command_has_its_shape(body: str, says: str, seated: House) -> None:
     answer = seated.ask("POST", "/v1/tables/oak/commands", content=body)
 
     refused(seated, answer, 422, MALFORMED, says)
-    assert re.search("(The types are|Accepted:) bet, hit, stand, ", answer.json()["detail"])
+    known = re.fullmatch('{"type":"(leave|sit|deal)"[^}]*}', body)
+    takes = f"{known[1]} takes " if known else "(The types are|Accepted:) bet, hit, stand, "
+    assert re.search(takes, answer.json()["detail"])
     assert answer.json()["errors"][0]["why"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "ends"),
+    [
+        ("tables/oak/commands", '{"type":"sit","seat":2}', "sit takes seat, player, buy_in."),
+        ("tables/oak/commands", '{"type":"hit"}', "hit takes seat and, if you like, hand."),
+        ("tables/oak/commands", '{"type":"close","seat":1}', "close takes nothing else."),
+        (
+            "tables/oak/commands",
+            '{"type":"apply_modifier","modifier":{"type":"fixed_ace"}}',
+            "fixed_ace takes value.",
+        ),
+        (
+            "commands",
+            '{"commands":[{"table":"oak","command":{"type":"deal"}}]}',
+            "deal takes player.",
+        ),
+        (
+            "commands",
+            '{"commands":[{}]}',
+            "takes table, command and, if you like, key, if_version.",
+        ),
+        ("players/ada/grants", '{"chips":5}', "The body takes amount."),
+        ("players/ada/grants", "", "The body is empty. The body takes amount."),
+    ],
+)
+def test_a_body_that_does_not_fit_is_answered_with_what_its_type_takes(
+    path: str, body: str, ends: str, seated: House
+) -> None:
+    answer = seated.ask("POST", f"/v1/{path}", content=body)
+
+    refused(seated, answer, 422, MALFORMED)
+    assert answer.json()["detail"].endswith(ends)
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ def test_every_command_is_described_and_its_example_decodes_to_it(kind: type[Any
     assert described["description"]
     assert described["additionalProperties"] is False
     assert set(described["required"]) >= {"type"}
+    assert described["properties"].keys() >= {"cost", "min", "max", "step"}
 
 
 def test_every_schema_is_used_and_has_a_name_of_ours() -> None:

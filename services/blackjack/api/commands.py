@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from services.blackjack.api import computers, examples, many
+from services.blackjack.api import computers, examples, hints, many
 from services.blackjack.application.answers import Answered
 from services.blackjack.application.shoes import SeedUnreadable
 from services.blackjack.application.tables import Tables
@@ -29,7 +29,6 @@ from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import IDEMPOTENCY_KEY, IF_MATCH, cause, decode
 from shared.kernel.rejected import Rejected
 
-_HINT: Final = f"The types are {', '.join(examples.COMMANDS)}."
 _TABLE: Final = id_in_path("table", "The table's id.", "table-3")
 _read_open: Final = msgspec.json.Decoder(Open)
 _read_one: Final = msgspec.json.Decoder(Command)
@@ -63,7 +62,7 @@ class _Commands:
         self._under_way = 0
 
     async def play(self, asked: Asked) -> Reply:
-        return await self._record(asked, decode(asked.body, _read_one, _HINT))
+        return await self._record(asked, decode(asked.body, _read_one, hints.bare))
 
     async def seat_computer(self, asked: Asked) -> Reply:
         return await self._record(asked, decode(asked.body, _read_computer))
@@ -82,7 +81,7 @@ class _Commands:
                 "Idempotency-Key and If-Match are for one command: send key, if_version."
             )
         why = cause(asked.caller, asked.headers)
-        commands = decode(asked.body, _read_many, _HINT).commands
+        commands = decode(asked.body, _read_many, hints.bare_each).commands
         if asked.limit:
             asked.limit.charge(len(commands) - 1)
         self._make_room(len(commands))
@@ -111,8 +110,11 @@ def _play() -> dict[str, Any]:
     return operation(
         *("play", "Tables", "Play"),
         "One command at a table. It happens wholly or not at all. The answer has "
-        "the table after it, what it caused, and everything that may be done next: each legal "
-        "move is a command as it stands; `min`, `max` and `step` bound the amount that you add.",
+        "the table after it, what it caused, and everything that may be done next.\n\n"
+        "Each legal move is a command as it stands, but for what only you can know: where it has "
+        "`min`, `max` and `step`, add the amount that they bound; to `sit` and to `start_run` on a "
+        "free seat, the `player`; to `apply_modifier`, the `modifier`. What it tells you besides, "
+        "`cost`, `min`, `max` and `step`, may stay in it: it is taken and ignored.",
         takes("Command", examples.COMMANDS),
         answers("Answer", "The command happened.", examples.ANSWER)
         | refuses(

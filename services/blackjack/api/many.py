@@ -122,7 +122,7 @@ def description() -> dict[str, Any]:
         "in the order given, those of different tables side by side. Each is accepted or refused "
         "by itself, with an outcome at its place in the answer: what it would have been answered "
         "alone, with its `status`. Give each command a `key` of its own to be able to send all of "
-        "them again.",
+        "them again. Legal moves are taken as they are by `/v1/tables/{table}/commands`.",
         takes("TableCommands", {"two tables": {"commands": [one, two]}}),
         answers("Outcomes", "What became of each.", {"outcomes": [done, refused]})
         | refuses(Unauthenticated, Forbidden, BodyTooLarge, Malformed, Overloaded),

@@ -25,10 +25,11 @@ from shared.kernel.chips import MOST_CHIPS
 
 
 class Move(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A legal move: a command as it stands.
+    """A legal move: a command as it stands, but for what only its sender can know.
 
     `min`, `max` and `step` bound the amount that a caller fills in (`amount`, `buy_in` of a
-    `sit`, `stake` of a `start_run`), `cost` is what the move takes from the stack. An
+    `sit`, `stake` of a `start_run`), `cost` is what the move takes from the stack; in a command
+    these four are taken and ignored. Whoever takes a free seat adds the `player`. An
     `apply_modifier` is the platform's, which fills in any `modifier`.
     """
 
