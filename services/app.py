@@ -117,7 +117,7 @@ _PUBLISHED: Final[dict[str, Any]] = {
     **feed.PUBLISHED,
     **operation.PUBLISHED,
 }
-_IGNORED: Final = hints_api.DESCRIBED
+_IGNORED: Final = {**hints_api.DESCRIBED, **rulesets_api.DESCRIBED}
 
 
 class Service:

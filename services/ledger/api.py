@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from services.ledger.application import Grant, Ledger
 from services.ledger.projections import AccountPage, Books, EntryPage, TrialBalance
-from shared.eventstore.rejections import KeyReused, Overloaded, UnknownPosition
+from shared.eventstore.rejections import KeyReused, Overloaded, UnknownPosition, WaitedTooLong
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
 from shared.http.front import Asked, Entrance, Reply
 from shared.http.openapi import answers, id_in_path, operation, refuses, takes
@@ -126,7 +126,8 @@ def entrances(ledger: Ledger, books: Books) -> Iterator[Entrance]:
         "Give a player new chips, from the issuance into the vault.",
         takes("Grant", {"a thousand": {"amount": 1000}}),
         answers("Granted", "The chips are in the vault.", _GRANTED)
-        | refuses(Unauthenticated, Forbidden, Malformed, KeyReused, BodyTooLarge, Overloaded),
+        | refuses(Unauthenticated, Forbidden, Malformed, KeyReused, BodyTooLarge, Overloaded)
+        | refuses(WaitedTooLong),
         [id_in_path("player", "The player's id.", "ada"), IDEMPOTENCY_KEY],
     )
     yield Entrance("POST", "/v1/players/{player}/grants", "ledger", grant, described)

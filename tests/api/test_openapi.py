@@ -98,6 +98,27 @@ def test_every_command_is_described_and_its_example_decodes_to_it(kind: type[Any
     assert described["properties"].keys() >= {"cost", "min", "max", "step"}
 
 
+ONCE_EACH = {
+    "POST /v1/tables/{table}/commands",
+    "POST /v1/tables/{table}/computers",
+    "PUT /v1/tables/{table}",
+    "PUT /v1/rulesets/{name}",
+    "POST /v1/players/{player}/grants",
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_happens_once_for_a_key_says_so(name: str) -> None:
+    operation = OPERATIONS[name]
+    told = msgspec.json.encode(operation).decode()
+    parameters = {each["name"] for each in operation.get("parameters", ())}
+
+    is_once = name in ONCE_EACH
+    assert ("Idempotency-Key" in parameters) is is_once
+    for refusal in ("key-reused", "waited-too-long"):
+        assert (f"/problems/{refusal}" in told) is is_once
+
+
 def test_every_schema_is_used_and_has_a_name_of_ours() -> None:
     schemas = DESCRIPTION["components"]["schemas"]
     used = set(re.findall(r"#/components/schemas/(\w+)", msgspec.json.encode(DESCRIPTION).decode()))

@@ -85,6 +85,22 @@ def test_it_is_opened_again_whatever_the_newest_version_allows(house: House) -> 
     assert house.get("/v1/tables/oak")["version"] == 1
 
 
+def test_what_is_shown_may_be_changed_and_put(house: House) -> None:
+    """What we say of a ruleset is no part of it: neither played nor recorded."""
+    shown = house.get("/v1/rulesets/a2g")
+    changes = {name: OWN_RULESET[name] for name in OWN_RULESET if name in shown}
+
+    first = house.register(shown | changes)
+    again = house.register(first.json())
+
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json() == first.json()
+    event = house.get("/v1/events")["data"][0]["event"]
+    assert event["command"] == event["data"]["ruleset"] == OWN_RULESET
+    other = problem(house.register(shown | changes | {"sha265": "0"}), 422, MALFORMED)
+    assert "unknown field `sha265`" in other["detail"]
+
+
 def test_a_game_of_the_house_is_played(house: House) -> None:
     house.register(OWN_RULESET)
     house.grant("ada", 10_000)

@@ -139,6 +139,7 @@ def _open() -> dict[str, Any]:
         answers("Answer", "Opened before with this same body.", opened_before)
         | answers("Answer", "The table is open.", examples.ANSWER, status=201)
         | refuses(*(Unauthenticated, Forbidden, no.UnknownRuleset, no.TableExists))
-        | refuses(BodyTooLarge, Malformed, no.RulesetNonsense, Overloaded),
-        [_TABLE],
+        | refuses(BodyTooLarge, Malformed, no.RulesetNonsense, Overloaded)
+        | refuses(KeyReused, WaitedTooLong),
+        [_TABLE, IDEMPOTENCY_KEY],
     )

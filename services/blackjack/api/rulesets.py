@@ -26,16 +26,18 @@ from services.blackjack.domain.rejections import (
 from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.rulesets import A2G
 from services.blackjack.domain.rulesets import PUBLISHED as GAMES
-from shared.eventstore.rejections import Overloaded, VersionConflict
+from shared.eventstore.rejections import KeyReused, Overloaded, VersionConflict, WaitedTooLong
 from shared.http.auth import Forbidden, Unauthenticated, admitted
 from shared.http.front import Asked, Entrance, Reply
 from shared.http.openapi import answers, id_in_path, operation, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed
-from shared.http.requests import cause, decode
+from shared.http.requests import IDEMPOTENCY_KEY, cause, decode, without
 from shared.http.responses import Json
 from shared.kernel.ids import ID_PATTERN
 
 _read_proposal: Final = msgspec.json.Decoder(Proposal)
+_SHOWN: Final = ("sha256", "published", "versions")
+"""What we say of a ruleset, and is no part of it."""
 Name = Annotated[str, Path(pattern=ID_PATTERN, description="The ruleset.", examples=["a2g"])]
 VersionWanted = Annotated[
     str | None,
@@ -69,6 +71,9 @@ class RulesetPage(Struct, frozen=True):
 PUBLISHED: Final[dict[str, Any]] = {
     cls.__name__: cls for cls in (Proposal, RulesetPage, RulesetView, RulesetVersion)
 }
+_IGNORED: Final = {"description": "What is said of a ruleset that there is, taken and ignored."}
+DESCRIBED: Final[dict[str, dict[str, Any]]] = {"Proposal": dict.fromkeys(_SHOWN, _IGNORED)}
+"""The same as properties of a proposal, for the API's description."""
 
 
 def routes(rulesets: Rulesets) -> APIRouter:
@@ -134,7 +139,8 @@ def entrances(rulesets: Rulesets) -> Iterator[Entrance]:
     """The one route that records, in front of the app."""
 
     async def register(asked: Asked) -> Reply:
-        why, proposal = cause(asked.caller, asked.headers), decode(asked.body, _read_proposal)
+        why = cause(asked.caller, asked.headers)
+        proposal = decode(asked.body, _read_proposal, lambda body: without(body, _SHOWN))
         if proposal.name != asked.id:
             different = (
                 f"The address says {asked.id!r}, the body {proposal.name!r}: they are the same."
@@ -153,14 +159,16 @@ def _register() -> dict[str, Any]:
         "Give the house a game of its own, or a further version of one. Safe to repeat.\n\n"
         "The body is the whole ruleset; its `name` is the one in the address. Every version is "
         "kept: open tables play on by the one that they were opened with, new ones by the newest. "
-        "It is an event in the log of the house, so that auditors see it.",
+        "It is an event in the log of the house, so that auditors see it.\n\n"
+        "What `GET` gives may be changed and put as it is: `sha256`, `published` and `versions` "
+        "are taken and ignored.",
         takes("Proposal", examples.OTHER_RULESETS),
         answers("RulesetView", "Registered before, the same.", _OWN)
         | answers("RulesetView", "It can be played.", _OWN, status=201)
         | refuses(Unauthenticated, Forbidden, RulesetPublished, RulesetVersionTaken)
         | refuses(TooManyRulesets, VersionConflict, BodyTooLarge, Malformed, RulesetNonsense)
-        | refuses(Overloaded),
-        [id_in_path("name", "Its name.", "high-rollers")],
+        | refuses(Overloaded, KeyReused, WaitedTooLong),
+        [id_in_path("name", "Its name.", "high-rollers"), IDEMPOTENCY_KEY],
     )
 
 
