@@ -172,7 +172,7 @@ def _complete(operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     if "422" in responses:
         _add(responses, Malformed)
-    if "security" in operation:
+    if "401" in responses:
         for refusal in (Unreachable, UnknownHouse, TooManyRequests, TooManyFailures):
             _add(responses, refusal)
     if "requestBody" in operation:

@@ -146,3 +146,16 @@ async def _until_sent(house: House) -> None:
                 "AND wait_event_type = 'Lock' AND query LIKE '%append_batch%'"
             )
             (waits,) = (await found.fetchone()) or (False,)
+
+
+def test_more_at_once_than_there_is_ever_room_for_are_not_told_to_come_back(
+    narrow: Croupier, http: httpx.Client
+) -> None:
+    house = seated(narrow, http)
+    command = {"type": "buy_in", "seat": 1, "amount": 1}
+    many = [{"table": table, "command": command} for table in TABLES[: MOST + 1]]
+
+    refused = house.ask("POST", "/v1/commands", json={"commands": many})
+
+    assert (refused.status_code, kind(refused.json())) == (422, "malformed")
+    assert "4 commands at most" in refused.json()["detail"]

@@ -109,6 +109,14 @@ def test_what_a_key_may_not_do_counts_as_well_wherever_it_is_asked_for(house: Ho
             assert statuses == [403, 403, 429]
 
 
+def test_the_games_of_a_house_are_not_free_either(house: House) -> None:
+    house.key = a_key(house, 3)
+
+    statuses = [house.ask("GET", path).status_code for path in ("/v1/rulesets",) * 8]
+
+    assert (statuses[0], statuses[-1]) == (200, 429)
+
+
 def test_many_commands_count_as_many(house: House) -> None:
     twin = house.croupier.twin()
     twin.environment["CROUPIER_WORKERS"] = "1"

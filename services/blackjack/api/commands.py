@@ -96,8 +96,12 @@ class _Commands:
         return _reply(opened, status=200 if opened.replayed else 201)
 
     def _make_room(self, commands: int) -> None:
-        """Counts commands as under way. Raises Overloaded when they would be too many."""
-        if self._under_way + commands > self._most_under_way:
+        """Counts commands as under way. Raises Overloaded when they would be too many now, and
+        Malformed when they always would be."""
+        most = self._most_under_way
+        if commands > most:
+            raise Malformed(f"Send {most} commands at most: there is never room for more here.")
+        if self._under_way + commands > most:
             raise Overloaded(f"{self._under_way} commands are under way already.")
         self._under_way += commands
 

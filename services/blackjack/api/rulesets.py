@@ -27,7 +27,7 @@ from services.blackjack.domain.rules import Ruleset, fingerprint
 from services.blackjack.domain.rulesets import A2G
 from services.blackjack.domain.rulesets import PUBLISHED as GAMES
 from shared.eventstore.rejections import KeyReused, Overloaded, VersionConflict, WaitedTooLong
-from shared.http.auth import Forbidden, Unauthenticated, admitted
+from shared.http.auth import Forbidden, Unauthenticated, admit
 from shared.http.front import Asked, Entrance, Reply
 from shared.http.openapi import answers, id_in_path, operation, refuses, takes
 from shared.http.problems import BodyTooLarge, Malformed
@@ -173,7 +173,10 @@ def _register() -> dict[str, Any]:
 
 
 async def _house(request: Request) -> str | None:
-    """Whose rulesets are asked for; None without a key. Raises Unauthenticated, Forbidden."""
-    if "authorization" not in request.headers:
+    """Whose rulesets are asked for; None without a key. Raises as `admit`."""
+    authorization = dict(request.headers.raw).get(b"authorization")
+    if authorization is None:
         return None
-    return (await admitted(request, "read")).house
+    state = request.app.state
+    caller = await admit(state.keys, state.limits, request.scope, "read", authorization)
+    return caller.house
