@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Exit, Option
 
 from services.audit.application.database import check as judge
+from services.audit.domain.words import counted
 from services.cli.embedded import a_database
 from services.cli.verifying import CANNOT_READ, TAMPERED
 from services.settings import Settings
@@ -50,8 +51,10 @@ def check(
         print(fault)
     if more := report.fault_count - len(report.faults):
         print(f"There are {more:,} more.")
-    about = f"{report.events:,} events, {report.rounds:,} rounds, {len(report.balances):,} accounts"
+    accounts = len(report.balances)
+    counts = (report.events, "event"), (report.rounds, "round"), (accounts, "account")
+    about = ", ".join(counted(*each) for each in counts)
     print(f"{house or settings.house}: {about}, up to position {report.position:,}.")
-    print("All of it holds." if report.holds else f"{report.fault_count:,} faults.")
+    print("All of it holds." if report.holds else f"{counted(report.fault_count, 'fault')}.")
     if not report.holds:
         raise Exit(TAMPERED)

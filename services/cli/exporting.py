@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, BadParameter, Option
 
+from services.audit.domain.words import counted
 from services.blackjack.application.reading import table_stream
 from services.cli.embedded import a_database
 from services.cli.refused import Refused
@@ -57,6 +58,8 @@ def export(
         raise BadParameter("Name a table or a player, not both.", param_hint="--table")
     if (table or player) and (first > 1 or last):
         raise BadParameter("A table or a player is taken whole.", param_hint="--from")
+    if 0 < last < first:
+        raise BadParameter(f"0, or a position from {first} on.", param_hint="--to")
     form: Form = "parquet" if format == "parquet" else "jsonl.zst" if zstd else "jsonl"
     scope = Scope(first, last, table or None, player or None)
     with a_database(Settings.from_environment()) as settings:
@@ -66,7 +69,8 @@ def export(
         except (CannotExport, ArchiveBroken, ChainBroken, HouseNotOpen) as why:
             raise Refused(str(why)) from None
     print(
-        f"{done.events:,} events are in {directory}. Check them with: croupier verify {directory}"
+        f"{directory} has {counted(done.events, 'event')} now. Check it with: "
+        f"croupier verify {directory}"
     )
 
 
@@ -79,6 +83,7 @@ async def _export(
     ):
         scope = await _with_streams(store, wanted.house, wanted.scope)
         head = (await store.head(wanted.house)).position
+        await _insist_on_events(store, wanted.house, scope, head)
         manifest = begun(directory, Manifest(FORMAT, wanted.house, wanted.form, scope, head))
         if manifest.finished:
             raise CannotExport(f"{directory} is finished, up to {manifest.head:,}.")
@@ -101,6 +106,24 @@ def _writer(directory: Path, form: Form) -> Callable[[], Writer]:
     except ImportError:
         raise CannotExport("To write Parquet, install pyarrow: croupier[parquet].") from None
     return partial(ParquetWriter, directory)
+
+
+async def _insist_on_events(store: PostgresStore, house: str, scope: Scope, head: int) -> None:
+    """Raises CannotExport, before anything is written, where a part is asked for that is empty."""
+    if scope.streams is not None:
+        if not any([stream in await store.streams(house, stream, 1) for stream in scope.streams]):
+            kind = "table" if scope.table is not None else "player"
+            raise CannotExport(f"The house {house} has no {kind} {scope.table or scope.player}.")
+        return
+    first, last = scope.first_position, min(scope.last_position or head, head)
+    if first > max(head, 1):
+        raise CannotExport(f"The log of {house} ends at position {head:,}; begin there or before.")
+    begins, ends = await store.command_at(house, first)
+    if begins < first and ends >= last:
+        raise CannotExport(
+            f"No command begins there: what is at {first:,} belongs to the one from {begins:,} to "
+            f"{ends:,}, and commands are taken whole."
+        )
 
 
 async def _with_streams(store: PostgresStore, house: str, scope: Scope) -> Scope:

@@ -62,6 +62,7 @@ def replay(
 async def _folded(
     lines: AsyncGenerator[Line, None], version: int | None, until: int | None
 ) -> TableView | None:
+    """Raises Refused when the table never had that version."""
     state: Table | None = None
     last: Line | None = None
     async with aclosing(lines):
@@ -71,8 +72,10 @@ async def _folded(
             if beyond or (until is not None and at > until):
                 break
             state, last = evolve(state, event_of(line), at), line
-    if state is None or last is None or (version is not None and last.version != version):
+    if state is None or last is None:
         return None
+    if version is not None and last.version != version:
+        raise Refused(f"The table {state.id} has versions 1 to {last.version}.")
     return view(state, last.version, last.position)
 
 
@@ -90,12 +93,15 @@ async def _recorded(house: str, stream: str) -> AsyncGenerator[Line, None]:
 
 
 async def _exported(directory: Path, stream: str) -> AsyncGenerator[Line, None]:
-    manifest = read_manifest(directory)
+    manifest, begun = read_manifest(directory), False
     for part in manifest.parts:
         for row in rows(directory, manifest.form, part):
             if isinstance(row, Unread):
                 raise CannotRead(f"The export is broken at position {row.position}: {row.why}.")
             if row.stream == stream:
+                if not begun and row.version != 1:
+                    raise CannotRead("The export does not have the table from its first event on.")
+                begun = True
                 yield row
 
 

@@ -1,10 +1,9 @@
 """`croupier verify`: an export judged without a database, a network, or any trust in us."""
 
 import os
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 from rich.console import Console
@@ -15,19 +14,14 @@ from services.audit.application.engines import Started, local
 from services.audit.application.offline import events_to_read, verify_export
 from services.audit.domain.bundle import Bundle, judge
 from services.audit.domain.verify import Report
-from shared.eventstore.exports import CannotRead, Manifest, read_manifest
+from services.cli.verdict import Judged, for_machines, told
+from shared.eventstore.exports import CannotRead, read_manifest
 from shared.kernel.rejected import problem_in
 from shared.seals.holding import checkpoints, public_keys
-from shared.seals.notes import BadNote, Checkpoint, PublicKey
+from shared.seals.notes import BadNote, Checkpoint, Note, PublicKey
 
 HOLDS, TAMPERED, CANNOT_READ = 0, 1, 2
 """How `croupier verify` ends."""
-
-_UNFINISHED: Final = (
-    "The export was interrupted after position {position:,}. What is there holds; go on with it by "
-    "the same `croupier export`."
-)
-
 
 SealFiles = Annotated[
     list[Path] | None,
@@ -63,30 +57,29 @@ def verify(
         if export.is_file():
             raise Exit(_bundle(export, public_key))
         manifest = read_manifest(export)
-        seals = _seals(seal or [], public_key, manifest.house)
-        columns = TextColumn("verify"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task("", total=events_to_read(manifest, hashes))
-            report = verify_export(
-                export,
-                engine=_cluster(dask) if dask else local(processes or _cores()),
-                hashes_alone=hashes,
-                seals=seals,
-                progress=lambda events: bar.advance(task, events),
-            )
+        how = Judged(manifest, _seals(seal or [], public_key, manifest.house), hashes)
+        report = _report(export, how, _cluster(dask) if dask else local(processes or _cores()))
     except CannotRead as why:
         Console(stderr=True, soft_wrap=True, highlight=False).print(str(why), markup=False)
         raise Exit(CANNOT_READ) from None
-    print(_for_machines(report, manifest) if json else _told(report, manifest, seals))
+    print(for_machines(report, how) if json else told(report, how))
     if report.holds:
         raise Exit(HOLDS if manifest.finished else CANNOT_READ)
     raise Exit(TAMPERED)
 
 
-def _for_machines(report: Report, manifest: Manifest) -> str:
-    facts = {"holds": report.holds, "finished": manifest.finished, "house": manifest.house}
-    scope = msgspec.to_builtins(manifest.scope)
-    return msgspec.json.encode(facts | {"scope": scope} | msgspec.structs.asdict(report)).decode()
+def _report(export: Path, how: Judged, engine: Started) -> Report:
+    """Judges an export, and shows how far it is. Raises CannotRead."""
+    columns = TextColumn("verify"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=events_to_read(how.manifest, how.hashes_alone))
+        return verify_export(
+            export,
+            engine=engine,
+            hashes_alone=how.hashes_alone,
+            seals=how.seals,
+            progress=lambda events: bar.advance(task, events),
+        )
 
 
 def _bundle(file: Path, public_key: Path | None) -> int:
@@ -129,36 +122,22 @@ def _seals(files: list[Path], public_key: Path | None, house: str) -> list[Check
         return []
     keys = _keys(public_key)
     try:
-        return checkpoints((file.read_bytes() for file in files), keys, house)
-    except OSError as error:
-        raise CannotRead(f"{error.filename} cannot be read: {error.strerror}.") from None
+        return checkpoints([_note(file) for file in files], keys, house)
     except BadNote as bad:
         raise CannotRead(f"The seal does not hold: {bad}.") from None
 
 
-def _told(report: Report, manifest: Manifest, seals: Sequence[Checkpoint]) -> str:
-    lines = [str(fault) for fault in report.faults]
-    if more := report.fault_count - len(report.faults):
-        lines.append(f"There are {more:,} more.")
-    lines.append(
-        f"{manifest.house}: {report.events:,} events of {report.commands:,} commands, up to "
-        f"position {report.position:,}, chained to {report.chain}; {report.rounds:,} rounds dealt "
-        f"again, {report.cards:,} cards."
-    )
-    if not report.holds:
-        lines.append(f"It does not hold: {report.fault_count:,} faults.")
-    elif not manifest.finished:
-        lines.append(_UNFINISHED.format(position=report.position))
-    elif seals:
-        sizes = " and ".join(f"{seal.size:,}" for seal in seals)
-        lines.append(f"All of it holds, and it is the log that was sealed at {sizes}.")
-    else:
-        lines.append(
-            "All of it holds. Whether the log went on after that, or was written anew from some "
-            "point on by somebody who also made all of its seeds and hashes fit, only a seal from "
-            "outside can tell."
-        )
-    return "\n".join(lines)
+def _note(file: Path) -> bytes:
+    """The text of a seal, which ends with one newline, however many were put behind it on its way
+    into the file. Raises CannotRead."""
+    try:
+        note = file.read_bytes().rstrip(b"\n") + b"\n"
+        Note.read(note)
+    except OSError as error:
+        raise CannotRead(f"{file} cannot be read: {error.strerror}.") from None
+    except BadNote as bad:
+        raise CannotRead(f"{file} is no seal: {bad}.") from None
+    return note
 
 
 def _cluster(address: str) -> Started:

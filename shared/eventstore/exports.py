@@ -96,9 +96,11 @@ class Scope(Struct, frozen=True, omit_defaults=True):
 
     def complete(self, stream: str) -> bool:
         """Whether a stream is there from its first event on."""
-        if self.streams is not None:
-            return stream in self.streams
-        return self.first_position == 1
+        return self.every(stream) and (self.gaps or self.first_position == 1)
+
+    def every(self, stream: str) -> bool:
+        """Whether all of a stream is there that comes after the first of its events that is."""
+        return self.streams is None or stream in self.streams
 
 
 class Manifest(Struct, frozen=True):

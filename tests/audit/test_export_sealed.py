@@ -112,6 +112,32 @@ def test_a_seal_that_cannot_be_believed(key: Path, tmp_path: Path) -> None:
         assert judged.exit_code == 2, judged.output
 
 
+def test_newlines_behind_a_seal_are_none_of_it(key: Path, tmp_path: Path) -> None:
+    """As `jq -r` leaves them in the file."""
+    take(LOG, tmp_path / "export")
+    kept = seal(LOG, tmp_path)
+
+    for end in b"", b"\n\n":
+        kept.write_bytes(kept.read_bytes().rstrip(b"\n") + end)
+        judged = verify(tmp_path / "export", key, kept)
+        assert judged.exit_code == 0, judged.output
+
+
+@pytest.mark.parametrize("content", ["", "null\n", '{"title": "Not yet"}', "\n\n", "a\n\nb\n"])
+def test_a_file_that_is_no_seal_is_not_taken_for_one_that_lies(
+    content: str, key: Path, tmp_path: Path
+) -> None:
+    take(LOG, tmp_path / "export")
+    file = tmp_path / "today.seal"
+    file.write_text(content)
+
+    judged = verify(tmp_path / "export", key, file)
+
+    assert judged.exit_code == 2
+    assert f"{file} is no seal: " in judged.stderr
+    assert "hold" not in judged.output
+
+
 def test_a_seal_needs_a_key_and_a_whole_log(key: Path, tmp_path: Path) -> None:
     take(LOG, tmp_path / "export")
     take(LOG, tmp_path / "part", scope=Scope(first_position=6))

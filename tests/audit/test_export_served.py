@@ -12,7 +12,7 @@ from shared.eventstore.exports import read_manifest
 from tests.api.croupier import House
 
 
-def run(*words: str | Path) -> Result:
+def run(*words: str | int | Path) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
@@ -91,18 +91,27 @@ def test_a_table_is_rebuilt_as_it_was(played: House, tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (("replay", "nowhere"), "There is no table nowhere then."),
-        (("replay", "elm", "--version", "999"), "There is no table elm then."),
+        (("replay", "elm", "--version", "999"), "The table elm has versions 1 to "),
+        (("replay", "elm", "--version", "999", "--export", "whole"), "has versions 1 to "),
+        (("replay", "oak", "--export", "late"), "does not have the table from its first event on"),
         (("export", "out", "--house", "nobody"), "is not open"),
+        (("export", "out", "--table", "nope"), "has no table nope."),
+        (("export", "out", "--player", "nobody"), "has no player nobody."),
+        (("export", "out", "--from", "9999"), "ends at position "),
+        (("export", "out", "--from", "5", "--to", "5"), "belongs to the one from 4 to 5"),
     ],
 )
 def test_what_is_not_there_is_said(
     words: tuple[str, ...], sentence: str, played: House, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    if "--export" in words:
+        assert run("export", "whole").exit_code == run("export", "late", "--from", 9).exit_code == 0
     refused = run(*words).exception
 
     assert isinstance(refused, Refused)
     assert sentence in str(refused)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -110,6 +119,7 @@ def test_what_is_not_there_is_said(
     [
         ("export", "out", "--table", "oak", "--player", "ada"),
         ("export", "out", "--table", "oak", "--to", "3"),
+        ("export", "out", "--from", "500", "--to", "20"),
         ("replay", "oak", "--version", "3", "--time", "2025-01-31T12:00:00Z"),
         ("replay", "oak", "--time", "noon"),
     ],

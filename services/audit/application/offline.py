@@ -51,9 +51,10 @@ def verify_export(
     with engine(progress) as hands:
         joined.read(hands, directory, hashes_alone)
         if not hashes_alone:
-            pieces = to_try(directory, manifest, joined.registered, hands.width)
+            games, begun = joined.registered, joined.whole.begun
+            pieces = to_try(directory, manifest, games, hands.width, begun)
             shards = sorted(chain.from_iterable(hands.each(tried, pieces)), key=_by_shard)
-    return _report(manifest, joined, shards)
+    return _report(joined, shards)
 
 
 def events_to_read(manifest: Manifest, hashes_alone: bool) -> int:
@@ -69,10 +70,11 @@ class _Joined:
     """The parts of a log, hashed, put together again in their order."""
 
     def __init__(self, manifest: Manifest, seals: Sequence[Checkpoint]) -> None:
-        self.whole = Whole(manifest.scope.complete)
+        self.whole = Whole(manifest.scope.complete, manifest.scope.every)
         self.found = Faults()
         self.registered: list[Line] = []
-        self.events = 0
+        self.events = self.position = 0
+        self.chain = GENESIS
         self._manifest, self._seals = manifest, seals
 
     def read(self, hands: Engine, directory: Path, hashes_alone: bool) -> None:
@@ -89,22 +91,24 @@ class _Joined:
                 for span in part.spans:
                     held.join(span)
                 self.events += part.events
+                if part.events:
+                    self.position, self.chain = part.position, part.chain
                 self.registered += part.registered
             self.found.add(once.faults())
         self.found.add(Fault(at, what, "seal", field="root") for at, what in held.end())
 
 
-def _report(manifest: Manifest, joined: _Joined, shards: Sequence[Tried]) -> Report:
+def _report(joined: _Joined, shards: Sequence[Tried]) -> Report:
     found, vaults = joined.found, joined.whole.vaults
     for shard in shards:
         found.join(shard.found)
-    last = manifest.parts[-1] if manifest.parts else None
     return Report(
-        position=last.last_position if last else 0,
-        chain=last.chain if last else GENESIS.hex(),
+        position=joined.position,
+        chain=joined.chain.hex(),
         events=joined.events,
         commands=sum(shard.commands for shard in shards),
         streams=joined.whole.streams,
+        in_part=joined.whole.in_part,
         rounds=sum(shard.rounds for shard in shards),
         cards=sum(shard.cards for shard in shards),
         postings=vaults.postings + sum(shard.postings for shard in shards),

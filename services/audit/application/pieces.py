@@ -55,9 +55,14 @@ class ToHash(Struct, frozen=True):
 
 
 class Hashed(Struct, frozen=True):
-    """What was found in a part, and what whoever joins the parts has to know of it."""
+    """What was found in a part, and what whoever joins the parts has to know of it.
+
+    `position` and `chain` are those of the last event that was read, or before the part.
+    """
 
     events: int
+    position: int
+    chain: bytes
     found: Faults
     versions: dict[str, Versions]
     moved: list[Moved]
@@ -70,7 +75,8 @@ class ToTry(Struct, frozen=True):
     """The streams in some of so many shards, and the files that have them, part by part; of one
     shard alone where the files have no other.
 
-    `registered` are the lines of all games of the house.
+    `registered` are the lines of all games of the house, `begun` the streams that are complete
+    though the scope does not say so: they begin within it.
     """
 
     directory: Path
@@ -81,6 +87,11 @@ class ToTry(Struct, frozen=True):
     registered: tuple[Line, ...] = ()
     shards: tuple[int, ...] = (0,)
     of: int = 1
+    begun: frozenset[str] = frozenset()
+
+    def complete(self, stream: str) -> bool:
+        """Whether a stream is there from its first event on."""
+        return self.scope.complete(stream) or stream in self.begun
 
 
 class Tried(Struct, frozen=True):
@@ -110,19 +121,24 @@ def to_hash(
 
 
 def to_try(
-    directory: Path, manifest: Manifest, registered: Sequence[Line], width: int
+    directory: Path,
+    manifest: Manifest,
+    registered: Sequence[Line],
+    width: int,
+    begun: Iterable[str] = (),
 ) -> list[ToTry]:
     """The streams of an export, as they are filed, or for so many who try them at once.
 
-    However that is, a shard is judged by itself, so the report is the same.
+    However that is, a shard is judged by itself, so the report is the same. `begun` is as for
+    `ToTry`.
     """
     about = directory, manifest.form, manifest.scope, manifest.house
-    games = tuple(registered)
+    games, all_begun = tuple(registered), frozenset(begun)
     if manifest.form == "parquet":
         filed = enumerate(_filed_together(manifest))
-        return [ToTry(*about, parts, games, (number,)) for number, parts in filed]
+        return [ToTry(*about, parts, games, (n,), 1, all_begun) for n, parts in filed]
     shards = [tuple(range(SHARDS)[n::width]) for n in range(min(width, SHARDS))]
-    return [ToTry(*about, manifest.parts, games, some, SHARDS) for some in shards]
+    return [ToTry(*about, manifest.parts, games, some, SHARDS, all_begun) for some in shards]
 
 
 def _filed_together(manifest: Manifest) -> Iterator[tuple[Part, ...]]:
@@ -144,7 +160,7 @@ def _only(part: Part, place: str) -> Part:
 def hashed(piece: ToHash, tell: Tell) -> Hashed:
     """Judges a part of an export. Raises CannotRead without what reads its form."""
     spine = Spine(piece.after, bytes.fromhex(piece.part.chain_before), gaps=piece.scope.gaps)
-    stretch = Stretch(spine, piece.scope.complete, hashes_alone=piece.hashes_alone)
+    stretch = Stretch(spine, piece.scope.every, hashes_alone=piece.hashes_alone)
     spans = Spans(piece.part.first_position - 1, piece.sizes)
     signs = _Signs(tell)
     for row in rows(piece.directory, piece.form, piece.part):
@@ -157,8 +173,11 @@ def hashed(piece: ToHash, tell: Tell) -> Hashed:
             spans.read(row.leaf)
     signs.end()
     stretch.found.add(_as_listed(piece, spine, stretch.events))
-    kept = stretch.versions, stretch.moved, stretch.registered
-    return Hashed(stretch.events, stretch.found, *kept, spans.found, bytes(stretch.commands))
+    return Hashed(
+        *(stretch.events, spine.position, spine.chain, stretch.found),
+        *(stretch.versions, stretch.moved, stretch.registered),
+        *(spans.found, bytes(stretch.commands)),
+    )
 
 
 def _as_listed(piece: ToHash, spine: Spine, events: int) -> Iterator[Fault]:
@@ -180,7 +199,7 @@ def _as_listed(piece: ToHash, spine: Spine, events: int) -> Iterator[Fault]:
 
 def tried(piece: ToTry, tell: Tell) -> list[Tried]:
     """Judges the streams of some shards, a shard after the other. Raises CannotRead as `hashed`."""
-    about = piece.scope.complete, piece.house, piece.registered
+    about = piece.complete, piece.house, piece.registered
     courts = {shard: (Court(*about), Faults()) for shard in piece.shards}
     signs = _Signs(tell)
     for command in _commands(piece):

@@ -6,6 +6,7 @@ stretches has to know, which is little: the versions that a stream has in it, wh
 of vaults, which games were registered, and the commands by their ids.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Final
@@ -32,6 +33,10 @@ _BEGINS: Final = b'.0","postings":'
 Complete = Callable[[str], bool]
 
 
+def _always(stream: str) -> bool:
+    return True
+
+
 class Versions(Struct, gc=False):
     """Those that a stream has in a stretch; `position` is that of the first."""
 
@@ -49,12 +54,12 @@ class Moved(Struct, frozen=True, gc=False):
 
 
 class Stretch:
-    """Consecutive lines of a log, judged by themselves; `complete` is as for `Whole`.
+    """Consecutive lines of a log, judged by themselves; `every` is as for `Whole`.
 
     With `hashes_alone`, only places, hashes and versions are looked at.
     """
 
-    def __init__(self, spine: Spine, complete: Complete, *, hashes_alone: bool = False) -> None:
+    def __init__(self, spine: Spine, every: Complete, *, hashes_alone: bool = False) -> None:
         self.found = Faults()
         self.events = 0
         self.versions: dict[str, Versions] = {}
@@ -63,7 +68,7 @@ class Stretch:
         """The lines of games, which whoever tries a table has to know."""
         self.commands = bytearray()
         """Those that begin here, as `named`."""
-        self._spine, self._complete, self._hashes_alone = spine, complete, hashes_alone
+        self._spine, self._every, self._hashes_alone = spine, every, hashes_alone
 
     def read(self, line: Line) -> None:
         """The next line."""
@@ -77,7 +82,7 @@ class Stretch:
         else:
             if version != here.last + 1:
                 position = line.position
-                self.found.add(_order(stream, here.last, version, position, self._complete))
+                self.found.add(_order(stream, here.last, version, position, self._every))
             here.last = version
         if self._hashes_alone:
             return
@@ -102,18 +107,31 @@ def named(command_id: str, position: int) -> bytes:
 class Whole:
     """A log from its first event on, which comes by lines or by stretches, in order.
 
-    `complete` says of a stream whether all of it is there, from its first event on. Memory grows
-    with the streams and vaults there are.
+    `complete` says of a stream whether all of it is there, from its first event on, and `every`
+    whether all is that comes after the first that is there. Memory grows with the streams and
+    vaults there are.
     """
 
-    def __init__(self, complete: Complete = lambda stream: True) -> None:
+    def __init__(self, complete: Complete = _always, every: Complete = _always) -> None:
         self.vaults = Books()
+        self.begun = set[str]()
+        """Streams that begin within what was read, so that they are complete all the same."""
         self._versions: dict[str, int] = {}
-        self._complete = complete
+        self._complete, self._every = complete, every
 
     @property
     def streams(self) -> int:
         return len(self._versions)
+
+    @property
+    def in_part(self) -> dict[str, int]:
+        """How many streams are not there from their first event on: tables, vaults, rulesets."""
+        without = (stream for stream in self._versions if not self.complete(stream))
+        return dict(Counter(f"{stream.partition('-')[0]}s" for stream in without))
+
+    def complete(self, stream: str) -> bool:
+        """Whether a stream that was read is there from its first event on."""
+        return self._complete(stream) or stream in self.begun
 
     def read(self, line: Line) -> Iterator[Fault]:
         """The next line."""
@@ -131,20 +149,23 @@ class Whole:
 
     def _follow(self, stream: str, first: int, last: int, position: int) -> Iterator[Fault]:
         before = self._versions.get(stream, 0)
-        yield from _order(stream, before, first, position, self._complete)
+        if not before and first == 1 and self._every(stream) and not self._complete(stream):
+            self.begun.add(stream)
+        follows = self._every if before else self._complete
+        yield from _order(stream, before, first, position, follows)
         self._versions[stream] = last
 
     def _enter(self, moved: Moved) -> Iterator[Fault]:
         fallen = list(self.vaults.enter(moved.postings))
-        if self._complete(moved.stream):
+        if self.complete(moved.stream):
             for what in fallen:
                 yield Fault(moved.position, what, "chips", moved.stream, field="postings")
 
 
 def _order(
-    stream: str, before: int, version: int, position: int, complete: Complete
+    stream: str, before: int, version: int, position: int, follows: Complete
 ) -> Iterator[Fault]:
-    if version != before + 1 and (complete(stream) or version <= before):
+    if version != before + 1 and (follows(stream) or version <= before):
         what = f"After version {before} of {stream} comes {version}."
         yield Fault(position, what, "order", stream, field="version")
 

@@ -19,7 +19,9 @@ class Report(Struct, frozen=True):
     """What was read and what was found. `chain` is the head of the hash chain, in hex.
 
     The faults come most serious first, at most 10,000 of them; `fault_count` counts all.
-    `balances` are those of the ledger, by account, as the postings give them.
+    `balances` are those of the ledger, by account, as the postings give them. `in_part` counts the
+    tables, vaults and rulesets that are not there from their first event on: no round of such a
+    table was dealt again, and no balance of such a vault can be judged.
     """
 
     position: int
@@ -27,6 +29,7 @@ class Report(Struct, frozen=True):
     events: int
     commands: int
     streams: int
+    in_part: dict[str, int]
     rounds: int
     cards: int
     postings: int
@@ -89,6 +92,7 @@ class Verifier:
             events=self._events,
             commands=court.commands,
             streams=self._whole.streams,
+            in_part=self._whole.in_part,
             rounds=court.rounds,
             cards=court.cards,
             postings=court.books.postings + vaults.postings,

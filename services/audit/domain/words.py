@@ -1,4 +1,4 @@
-"""Cards, totals and chips as a person says them."""
+"""Cards, totals, chips and counts as a person says them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -75,3 +75,8 @@ def _article(rank: str) -> str:
 def chips(amount: int) -> str:
     """An amount with its unit."""
     return "1 chip" if amount == 1 else f"{amount} chips"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 fault`, `1,000 faults`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
