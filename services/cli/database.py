@@ -32,7 +32,7 @@ def migrate(
     as the role of CROUPIER_MIGRATION_URL, and lets the role of DATABASE_URL serve; makes that role,
     with the password of DATABASE_URL, where there is none.
     """
-    with a_database(Settings.from_environment()) as settings:
+    with a_database(Settings.from_environment(), new=True) as settings:
         waiting = prepare(settings, after=after)
         found = current(settings.owner_url)
         print(f"The database is at revision {found}, and the house {settings.house!r} is open.")

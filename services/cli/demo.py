@@ -54,7 +54,7 @@ def demo(
 def _kept_key(home: Path) -> str:
     try:
         return (home / "dev.key").read_text().strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise Refused(
             f"There is no API key in {home / 'dev.key'}. Start `croupier up` here, or give one "
             "with --key."

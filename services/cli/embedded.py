@@ -2,6 +2,7 @@
 
 import fcntl
 import logging
+import os
 import secrets
 import sys
 from collections.abc import Iterator
@@ -54,11 +55,27 @@ def everything(settings: Settings) -> Iterator[Settings]:
 
 
 @contextmanager
-def a_database(settings: Settings) -> Iterator[Settings]:
-    """Settings with a database: of our own, when none is set. One that already runs is shared."""
+def a_database(settings: Settings, *, new: bool = False) -> Iterator[Settings]:
+    """Settings with a database: of our own, when none is set. One that already runs is shared.
+
+    Raises `Refused` where none was made yet, or none was ever migrated, unless it may be `new`.
+    """
+    with _set_or_own(settings, new) as found:
+        if not new:
+            _insist_on_migrations(found.database_url)
+        yield found
+
+
+@contextmanager
+def _set_or_own(settings: Settings, new: bool) -> Iterator[Settings]:
     if settings.database_url:
         yield settings
         return
+    if not new and not os.path.isdir(settings.home / "postgres" / "data"):
+        raise Refused(
+            f"There is no database in {settings.home}. Set CROUPIER_HOME or DATABASE_URL, or begin "
+            "one with `croupier up`."
+        )
     with (
         alone_in(settings.home) as alone,
         _postgres(settings.home, stop=alone) as found,
@@ -66,11 +83,28 @@ def a_database(settings: Settings) -> Iterator[Settings]:
         yield settings.model_copy(update=found)
 
 
+def _insist_on_migrations(url: str) -> None:
+    with psycopg.connect(url, connect_timeout=5) as connection:
+        there = connection.execute("SELECT to_regclass('alembic_version') IS NOT NULL").fetchone()
+    if there != (True,):
+        raise Refused("This database was never migrated; run `croupier migrate`, or `croupier up`.")
+
+
 @contextmanager
 def alone_in(home: Path) -> Iterator[bool]:
-    """Whether no other process works in this directory; until the end, or our death, none will."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (home / "lock").open("w") as lock:
+    """Whether no other process works in this directory; until the end, or our death, none will.
+
+    Raises `Refused` for what is no directory, or cannot be written in.
+    """
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = (home / "lock").open("w")
+    except OSError as error:
+        raise Refused(
+            f"{home} cannot be worked in: {error.strerror}. Set CROUPIER_HOME to a directory that "
+            "can be written in, or made."
+        ) from None
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

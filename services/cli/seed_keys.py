@@ -37,7 +37,9 @@ def new(
 def show() -> None:
     """Show the keys of the ring, and those that tables need. Ends with 1 when one is missing."""
     with a_database(Settings.from_environment()) as settings:
-        ring = settings.seed_keys or local_seed_keys(settings.home)
+        ring = settings.seed_keys
+        if not ring and (settings.home / "seed.keys").exists():  # to look shall make none
+            ring = local_seed_keys(settings.home)
         with psycopg.connect(settings.database_url) as connection:
             needed = {each.key_id: each for each in needed_keys(connection)}
     table = Table("key", "on the ring", "tables that need it", "one of them")

@@ -95,6 +95,7 @@ def test_when_nobody_answers_it_says_how_to_start_a_server(house: House) -> None
 
     assert isinstance(refused, Refused)
     assert "Start `croupier up` in another terminal" in str(refused)
+    assert "CROUPIER_PORT" in str(refused)
 
 
 def test_a_key_that_may_not_audit_is_told_so(house: House) -> None:
