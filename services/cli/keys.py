@@ -51,9 +51,14 @@ def create(
 def show(house: House = "") -> None:
     """Show all keys of a house, without their secrets, and when each was used last."""
     with _owner_of(house) as (owner, house):
-        columns = "prefix", "name", "scopes", "rate", "made", "last used", "state"
-        table = Table(*columns, title=f"Keys of {house}")
-        for key in keys.listed(owner, house):
+        found = keys.listed(owner, house)
+        # A key is revoked by its prefix: whatever the width, it is there in one piece.
+        longest = max((len(key.prefix) for key in found), default=0)
+        table = Table(title=f"Keys of {house}")
+        table.add_column("prefix", no_wrap=True, min_width=longest)
+        for column in "name", "scopes", "rate", "made", "last used", "state":
+            table.add_column(column, overflow="fold")
+        for key in found:
             made = f"{key.created_at:%Y-%m-%d}"
             used = f"{key.used_at:%Y-%m-%d %H:%M}" if key.used_at else "never"
             rate, scopes = str(key.limit() or ""), ",".join(key.scopes)
