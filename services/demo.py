@@ -97,7 +97,7 @@ class Api:
             except httpx.TransportError as error:
                 raise CannotDemonstrate(
                     f"Nothing answers at {self._url} ({error}). Start `croupier up` in another "
-                    "terminal, or name the server: with --url, or its port with CROUPIER_PORT."
+                    "terminal, or name the server with --url, or its port with CROUPIER_PORT."
                 ) from None
             if answer.is_success:
                 return answer.content

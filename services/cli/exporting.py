@@ -86,7 +86,10 @@ async def _export(
         await _insist_on_events(store, wanted.house, scope, head)
         manifest = begun(directory, Manifest(FORMAT, wanted.house, wanted.form, scope, head))
         if manifest.finished:
-            raise CannotExport(f"{directory} is finished, up to {manifest.head:,}.")
+            raise CannotExport(
+                f"{directory} has a finished export, of the log up to {manifest.head:,}. Name "
+                "another directory to take out what the log has now."
+            )
         columns = TextColumn("export"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True)) as bar:
             task = bar.add_task("", total=manifest.head)

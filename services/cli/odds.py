@@ -105,14 +105,15 @@ def _one(
     console: Console, asked: _Asked, hand: str, table: Path | None, chart: Path | None
 ) -> None:
     solution, found = _solved(console, asked.game)
+    moves = [solution.hand(hand, up) for up in found.strategy.upcards] if hand else []
+    worth = _worth(asked.game, table) if table else 0.0
     decks = "1 deck" if asked.rules.decks == 1 else f"{asked.rules.decks} decks"
     said = [f"[bold]{asked.rules.title}[/bold]", decks, f"a bet of {asked.bet}", *asked.other]
     console.print(", ".join(said))
     console.print(_edges(asked.rules, found))
-    if hand:
-        console.print(_moves([solution.hand(hand, up) for up in found.strategy.upcards]))
+    if moves:
+        console.print(_moves(moves))
     elif table:
-        worth = _worth(asked.game, table)
         console.print(f"The house keeps {_percent(-worth)} of each bet against {table}.")
     else:
         console.print(_table(asked.rules, found.strategy))

@@ -71,6 +71,12 @@ def test_a_part_of_it_holds_by_itself(
     assert run("verify", tmp_path / "export").exit_code == 0
 
 
+def test_a_finished_export_is_left_alone(played: House, tmp_path: Path) -> None:
+    run("export", tmp_path / "export")
+
+    assert "Name another directory" in str(run("export", tmp_path / "export").exception)
+
+
 def test_a_table_is_rebuilt_as_it_was(played: House, tmp_path: Path) -> None:
     run("export", tmp_path / "export")
     last = played.get("/v1/tables/elm")

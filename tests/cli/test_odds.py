@@ -91,9 +91,14 @@ def test_the_chart(tmp_path: Path) -> None:
         ("nowhere", "there are a2g, coinlounge, classic, european"),
         ("a2g --bet 3", "Bet from 2 to 500 in steps of 2"),
         ("a2g --hand AK", "AK against"),
+        ("a2g --hand ZZ", "No card of the shoe has the rank 'Z'"),
         ("a2g --table /nowhere.json", "/nowhere.json is no table in JSON"),
     ],
 )
 def test_what_it_refuses(words: str, sentence: str) -> None:
-    with pytest.raises(Refused, match=sentence):
-        croupier(*words.split())
+    """Before it has said anything else."""
+    result = CliRunner().invoke(app, ["odds", *words.split()])
+
+    assert isinstance(result.exception, Refused)
+    assert sentence in str(result.exception)
+    assert result.stdout == ""
