@@ -101,6 +101,21 @@ def test_a_key_that_is_none_is_said_to_be(open_page: Page, given: Given) -> None
     open_page.wait_for_selector("#keys[aria-invalid]")
     assert "This is no public key" in (open_page.text_content("#keys-wrong") or "")
     assert verdicts(open_page)["signature"] == "open"
+    open_page.wait_for_function(
+        """() => document.getElementById("verdict-more").textContent
+            .startsWith("The public key that you have given cannot be read, so anybody")"""
+    )
+    open_page.fill("#keys", "")
+    open_page.wait_for_function(
+        """() => document.getElementById("verdict-more").textContent
+            .startsWith("You have given no public key, so anybody")"""
+    )
+
+
+def test_the_example_asks_the_server_that_the_page_is_from(
+    open_page: Page, croupier: Croupier
+) -> None:
+    assert f"{croupier.address}/v1/rounds/" in (open_page.text_content(".empty pre") or "")
 
 
 def test_the_key_may_be_dropped_with_the_bundle(open_page: Page, given: Given) -> None:
@@ -216,6 +231,7 @@ def test_a_saved_page_works_offline(
     page.context.set_offline(True)
     page.goto(saved.as_uri())
 
+    assert "https://croupier.example/v1/" in (page.text_content(".empty pre") or "")
     assert set(judged(page, given.bundle, given.key).values()) == {"holds"}
     assert tries_to_fetch(page, "https://example.com", said) == "refused"
 

@@ -31,9 +31,10 @@ const CHECKS = [
 ];
 
 /**
- * Judges a bundle by some public keys. Gives a list of checks: `verdict` is "holds", "fails" or
- * "open" (it could not be decided), `said` what was compared, `rows` the same in detail. That of
- * the cards has those that are `wrong`: their places in the shoe, each with the card that is due.
+ * Judges a bundle by some public keys; null are such as cannot be read. Gives a list of checks:
+ * `verdict` is "holds", "fails" or "open" (it could not be decided), `said` what was compared,
+ * `rows` the same in detail. That of the cards has those that are `wrong`: their places in the
+ * shoe, each with the card that is due.
  */
 export async function judge(bundle, keys) {
   const facts = factsOf(bundle, keys);
@@ -57,7 +58,8 @@ async function tried(check, facts) {
 
 /** What several checks look at. What cannot be read is missing, and fails the checks that ask. */
 async function factsOf(bundle, keys) {
-  const facts = { bundle, keys, all: [...bundle.foundation, ...bundle.events] };
+  const all = [...bundle.foundation, ...bundle.events];
+  const facts = { bundle, keys: keys ?? [], unreadable: keys === null, all };
   facts.events = r.eventsOf(bundle);
   facts.promised = bundle.foundation.at(-1)?.event.data.next?.commitment;
   try {
@@ -104,9 +106,12 @@ async function signature(facts) {
   const signers = note.signatures.map(({ name, id }) => `${name}, key ${id}`);
   rows.push(["Signed by", signers.join("; ")]);
   if (!facts.keys.length) {
+    const none = facts.unreadable
+      ? "The public key that you have given cannot be read"
+      : "You have given no public key";
     const said =
-      "You have given no public key, so anybody could have made this seal. Take the key from " +
-      "somewhere that you trust, not from whoever gave you the bundle.";
+      `${none}, so anybody could have made this seal. Take the key from somewhere that you trust, ` +
+      "not from whoever gave you the bundle.";
     return { said, rows, open: true };
   }
   rows.push(["You know", facts.keys.map(({ name, id }) => `${name}, key ${id}`).join("; ")]);

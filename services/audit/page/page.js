@@ -14,6 +14,7 @@ const state = { bundle: null, turn: 0 };
 /** What a person can put right, as a sentence. */
 class Refused extends Error {}
 
+if (location.protocol.startsWith("http")) page("origin").textContent = location.origin;
 if (globalThis.crypto?.subtle) start();
 else {
   say(
@@ -108,11 +109,12 @@ const isSeat = (seat) => seat === null || (typeof seat?.player === "string" && i
 async function refresh() {
   const turn = (state.turn += 1);
   const keys = await typedKeys();
-  if (!state.bundle || keys === null) return;
+  if (!state.bundle) return;
   const checks = await judge(state.bundle, keys);
   if (turn === state.turn) show(state.bundle, checks);
 }
 
+/** The keys that are given; null when they cannot be read. */
 async function typedKeys() {
   const text = page("keys").value.trim();
   page("keys-wrong").textContent = "";
@@ -123,7 +125,7 @@ async function typedKeys() {
   } catch (why) {
     page("keys-wrong").textContent = `This is no public key: ${why.message}.`;
     page("keys").setAttribute("aria-invalid", "true");
-    return state.bundle ? [] : null;
+    return null;
   }
 }
 
