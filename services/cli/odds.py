@@ -95,7 +95,7 @@ def _all(console: Console, other: dict[str, Any]) -> None:
     for column in ("published", "best play", "best table"):
         glance.add_column(column, justify="right")
     for rules in PUBLISHED.values():
-        _, found = _solved(console, _Asked(rules, None, other).game)
+        _, found = _solved(_Asked(rules, None, other).game)
         edges = _percent(-found.by_composition), _percent(-found.by_total)
         glance.add_row(rules.name, rules.title, rules.house_edge, *edges)
     console.print(glance)
@@ -104,7 +104,7 @@ def _all(console: Console, other: dict[str, Any]) -> None:
 def _one(
     console: Console, asked: _Asked, hand: str, table: Path | None, chart: Path | None
 ) -> None:
-    solution, found = _solved(console, asked.game)
+    solution, found = _solved(asked.game)
     moves = [solution.hand(hand, up) for up in found.strategy.upcards] if hand else []
     worth = _worth(asked.game, table) if table else 0.0
     decks = "1 deck" if asked.rules.decks == 1 else f"{asked.rules.decks} decks"
@@ -123,13 +123,13 @@ def _one(
         console.print(f"The chart is in {chart}.")
 
 
-def _solved(console: Console, game: Game) -> "tuple[Solution, Odds]":
+def _solved(game: Game) -> "tuple[Solution, Odds]":
     """Solve a game; whoever waits longer than a second sees how far it has come."""
     # Only here: numpy has no place in the processes that the other commands start.
     from services.blackjack.odds.solve import odds_of, solve
 
     begun = monotonic()
-    progress = Progress(console=console, transient=True)
+    progress = Progress(console=Console(stderr=True), transient=True)
     upcards = progress.add_task("Upcards")
 
     def tell(done: int, of: int) -> None:
