@@ -21,7 +21,7 @@ from services.blackjack.domain.modifiers import (
 )
 from services.blackjack.domain.rulesets import PUBLISHED
 from services.blackjack.odds.chart import blocks
-from services.blackjack.odds.game import PRINTED, Game, Modifier, game_of, modifier_of
+from services.blackjack.odds.game import PRINTED, Game, Modifier, game_of, modifier_of, plain_bet
 from services.blackjack.odds.hands import hands_of
 from services.blackjack.odds.kinds import MOST_EFFORT, effort, kinds_of
 from services.blackjack.odds.rejections import NoSuchHand
@@ -166,18 +166,25 @@ def test_the_effort_counts_the_hands_of_the_player_and_of_the_dealer(modifiers: 
     assert effort(game) == len(kinds_of(game)) * players * dealers
 
 
+FOUR_TENS = (RankValue("T", 8), RankValue("J", 9), RankValue("Q", 11))
+
+
 @pytest.mark.parametrize(
-    ("modifiers", "is_tried"),
+    ("ruleset", "modifiers", "is_tried"),
     [
-        ((), True),
-        ((RankValue("K", 2),), True),
-        ((BustLimit(31),), True),
-        ((RankValue("K", 1),), False),
-        ((RankValue("Q", 2), RankValue("K", 3)), False),
-        ((BustLimit(26), RankValue("2", 1)), False),
-        (tuple(RankValue(rank, 1) for rank in "23456789TJQK"), True),
+        *((name, (), True) for name in PUBLISHED),
+        ("a2g", (RankValue("K", 2),), True),
+        ("a2g", (BustLimit(31),), True),
+        ("a2g", (RankValue("K", 1),), False),
+        ("a2g", (RankValue("Q", 2), RankValue("K", 3)), False),
+        ("a2g", (BustLimit(26), RankValue("2", 1)), False),
+        ("a2g", tuple(RankValue(rank, 1) for rank in "23456789TJQK"), True),
+        ("a2g", FOUR_TENS, True),
+        ("european", FOUR_TENS, False),
+        ("european", (RankValue("K", 4),), True),
     ],
 )
-def test_games_with_too_many_hands_are_told_before_they_are_tried(modifiers, is_tried):
-    game = game_of(replace(PUBLISHED["a2g"], environment=modifiers), 2)
-    assert (effort(game) <= MOST_EFFORT) == is_tried
+def test_games_with_too_many_hands_are_told_before_they_are_tried(ruleset, modifiers, is_tried):
+    """Where any two cards of ten are split, each kind of them makes further hands."""
+    rules = replace(PUBLISHED[ruleset], environment=modifiers)
+    assert (effort(game_of(rules, plain_bet(rules))) <= MOST_EFFORT) == is_tried

@@ -37,7 +37,7 @@ PROGRAM: Final = "services.blackjack.application.computing"
 MOST_KEPT: Final = 256
 MOST_WAITING: Final = 16
 MOST_SECONDS: Final = 60.0
-"""A question about a plain game takes a second, the longest that is asked less than ten: this is
+"""A question about a plain game takes a second, the longest that is asked about ten: this is
 for a machine that has no time at all."""
 GIVEN_UP_SECONDS: Final = 600.0
 """How long what took too long is not tried again."""
