@@ -9,8 +9,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Exit, Option
 
 from services.audit.application.database import check as judge
+from services.audit.domain.verify import Report
 from services.audit.domain.words import counted
 from services.cli.embedded import a_database
+from services.cli.refused import Refused
 from services.cli.verifying import CANNOT_READ, TAMPERED
 from services.settings import Settings
 from shared.eventstore.archive import ArchiveBroken
@@ -31,22 +33,13 @@ def check(
     with 1 when not (every fault is listed, with its position, table and column), with 2 when there
     is nothing whole to read.
     """
-    with a_database(Settings.from_environment()) as settings:
-        columns = TextColumn("check"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        with (
-            psycopg.connect(settings.database_url, autocommit=True) as reader,
-            Progress(*columns, console=Console(stderr=True)) as bar,
-        ):
-            task = bar.add_task("", total=None)
-
-            def shown(position: int, end: int) -> None:
-                bar.update(task, completed=position, total=end)
-
-            try:
-                report = judge(reader, house or settings.house, archived, shown)
-            except (CannotRead, ArchiveBroken, ChainBroken) as why:
-                bar.console.print(str(why), markup=False, highlight=False, soft_wrap=True)
-                raise Exit(CANNOT_READ) from None
+    settings = Settings.from_environment()
+    house = house or settings.house
+    try:
+        report = _report(settings, house, archived)
+    except (Refused, CannotRead, ArchiveBroken, ChainBroken) as why:
+        Console(stderr=True, soft_wrap=True, highlight=False).print(str(why), markup=False)
+        raise Exit(CANNOT_READ) from None
     for fault in report.faults:
         print(fault)
     if more := report.fault_count - len(report.faults):
@@ -54,7 +47,23 @@ def check(
     accounts = len(report.balances)
     counts = (report.events, "event"), (report.rounds, "round"), (accounts, "account")
     about = ", ".join(counted(*each) for each in counts)
-    print(f"{house or settings.house}: {about}, up to position {report.position:,}.")
+    print(f"{house}: {about}, up to position {report.position:,}.")
     print("All of it holds." if report.holds else f"{counted(report.fault_count, 'fault')}.")
     if not report.holds:
         raise Exit(TAMPERED)
+
+
+def _report(settings: Settings, house: str, archived: Path | None) -> Report:
+    """Judges a house, and shows how far it is. Raises Refused, or what else `check` tells of."""
+    columns = TextColumn("check"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with (
+        a_database(settings) as found,
+        psycopg.connect(found.database_url, autocommit=True) as reader,
+        Progress(*columns, console=Console(stderr=True)) as bar,
+    ):
+        task = bar.add_task("", total=None)
+
+        def shown(position: int, end: int) -> None:
+            bar.update(task, completed=position, total=end)
+
+        return judge(reader, house, archived, shown)
