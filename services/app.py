@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from redis.asyncio import Redis
 
@@ -55,7 +55,7 @@ from shared.eventstore.codec import Codec
 from shared.eventstore.postgres import SERVING, PostgresStore, Readers
 from shared.eventstore.replica import ReplicaStore
 from shared.eventstore.wakeups import Wakeups
-from shared.http import feed, openapi, operation, problems, stream
+from shared.http import feed, openapi, operation, parameters, problems, stream
 from shared.http.auth import Keys, Verify
 from shared.http.front import Entrance, Front
 from shared.http.limits import Limits, Shared
@@ -74,7 +74,8 @@ _DESCRIPTION: Final = """\
 **The way of a round**: open a table (`PUT /v1/tables/{table}`), grant a player chips, then send
 commands. Every answer carries the table and its legal moves; a legal move is a command as it
 stands, once you have added an amount where it has bounds for one. Errors are problem documents;
-their `type` is a page that explains them.
+their `type` is a page that explains them. A field or a query parameter that a route does not know
+is refused, never left out.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
 
@@ -265,6 +266,7 @@ def create_app(
         openapi_tags=_TAGS,
         redoc_url=None,
         redirect_slashes=False,
+        dependencies=[Depends(parameters.known)],
         generate_unique_id_function=lambda route: route.name,
         lifespan=service.running,
     )
@@ -273,6 +275,7 @@ def create_app(
     app.state.drain = service.drain
     app.state.stop_waiting = service.stop_waiting
     problems.install(app)
+    parameters.install(app)
     for router in _routers(service):
         app.include_router(router)
     front = Front(app, service.keys, service.limits, _entrances(service))

@@ -34,6 +34,8 @@ this long it may work nevertheless while that cannot be heard."""
 _MOST_REMEMBERED: Final = 10_000
 _LONG_AGO: Final = -inf
 _SEND: Final = "Send the header Authorization: Bearer ck_…."
+_NO_BEARER: Final = f"The word Bearer is missing. {_SEND}"
+_NO_KEY: Final = f"This is no API key. {_SEND}"
 _UNKNOWN: Final = "This key is unknown, expired or revoked."
 
 Client: TypeAlias = tuple[str, int] | None
@@ -191,7 +193,7 @@ class Keys:
         """The caller, and until when that may be remembered."""
         scheme, _, token = authorization.decode("latin-1").partition(" ")
         if scheme.lower() != "bearer":
-            raise Unauthenticated(_SEND)
+            raise Unauthenticated(_NO_BEARER if scheme.startswith("ck_") else _SEND)
         parts, changes = split(token), -1
         while changes != self._changes:  # else what was read may be older than a revocation
             changes, now = self._changes, self._clock()
@@ -201,7 +203,7 @@ class Keys:
             elif self._tokens:
                 caller, seconds_left = await self._tokens(token)
             else:
-                raise Unauthenticated(_SEND)
+                raise Unauthenticated(_NO_KEY if token else _SEND)
         if not caller:
             raise Unauthenticated(_UNKNOWN)
         return caller, now + seconds_left

@@ -104,7 +104,7 @@ class Front:
             limit = scope.get(LIMIT)
             for kind, value in found.groupdict().items():
                 if not _ID.fullmatch(value):
-                    raise Malformed(f"path.{kind}: The id of a {kind} matches {ID_PATTERN}.")
+                    raise Malformed.at(f"path.{kind}", f"The id of a {kind} matches {ID_PATTERN}.")
             body = await read_body(receive, entrance.most_body_bytes)
             name = found[found.lastindex or 0]
             reply = await entrance.serve(Asked(caller, headers, name, body, limit))

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final
 import msgspec
 import psycopg
 from fastapi import APIRouter, FastAPI, Path, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
@@ -30,6 +29,11 @@ class Malformed(Rejected):
     """
 
     status = 422
+
+    @classmethod
+    def at(cls, place: str, why: str) -> "Malformed":
+        """One place, such as `query.from`, where something else would be accepted."""
+        return cls(f"{place}: {why}", errors=[{"at": place, "why": why}])
 
 
 class NoSuchPage(Rejected):
@@ -130,8 +134,9 @@ def malformed(error: msgspec.DecodeError, kind: Any, body: bytes) -> Malformed:
     It says which words are accepted where the body has another one, else which fields.
     """
     if not body.strip():
-        empty = [{"at": "$", "why": "The body is empty."}]
-        return Malformed(f"The body is empty. {expected(kind, '$', body)}".rstrip(), errors=empty)
+        why = "The body is empty."
+        hint = expected(kind, "$", body)
+        return Malformed(f"{why} {hint}".rstrip(), errors=[{"at": "$", "why": why}])
     why, _, at = str(error).partition(" - at `")
     at = at.rstrip("`") or "$"
     if why.startswith("Invalid") and (words := accepted(kind, at)):
@@ -151,18 +156,14 @@ def install(app: FastAPI) -> None:
         assert isinstance(error, Rejected)
         return response(error)
 
-    async def invalid(_: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        return response(_invalid(error))
-
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         match error.status_code:
             case 404 if METHOD_IN_FRONT not in request.scope:
-                return response(NoSuchPage())
+                return response(NoSuchPage("/docs lists every address."))
             case 404 | 405:
                 return response(MethodNotAllowed(_methods(request)))
-        return response(Malformed(str(error.detail)))
+        return response(Malformed.at("request", str(error.detail)))
 
     async def unreachable(_: Request, __: Exception) -> Response:
         return response(Unreachable("The database does not answer."))
@@ -171,7 +172,6 @@ def install(app: FastAPI) -> None:
         return response(Unexpected())
 
     app.add_exception_handler(Rejected, rejected)
-    app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(psycopg.OperationalError, unreachable)
     app.add_exception_handler(Exception, unexpected)
@@ -189,13 +189,6 @@ def _methods(request: Request) -> set[str]:
     if METHOD_IN_FRONT in request.scope:
         known.add(request.scope[METHOD_IN_FRONT])
     return known or {"GET", "HEAD"}  # what is mounted are files
-
-
-def _invalid(error: RequestValidationError) -> Malformed:
-    errors = [
-        {"at": ".".join(map(str, each["loc"])), "why": str(each["msg"])} for each in error.errors()
-    ]
-    return Malformed("; ".join(f"{e['at']}: {e['why']}" for e in errors), errors=errors)
 
 
 def _every(cls: type[Rejected] = Rejected) -> Iterator[type[Rejected]]:

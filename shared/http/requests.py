@@ -51,7 +51,8 @@ def cause(caller: Caller, headers: Mapping[bytes, bytes]) -> Cause:
     """
     key = headers.get(b"idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
-        raise Malformed("Idempotency-Key takes 1 to 128 visible ASCII characters without spaces.")
+        why = "It takes 1 to 128 visible ASCII characters without spaces."
+        raise Malformed.at("header.Idempotency-Key", why)
     trace = headers.get(b"traceparent")
     return Cause(
         house=caller.house,
@@ -67,7 +68,8 @@ def _version(if_match: bytes | None) -> int | None:
         return None
     found = _ETAG.fullmatch(if_match)
     if not found:
-        raise Malformed('If-Match takes a version as the ETag has it, such as "17".')
+        why = 'It takes a version as the ETag has it, such as "17".'
+        raise Malformed.at("header.If-Match", why)
     return int(found[1])
 
 
@@ -98,7 +100,7 @@ def decode(
             return decode(rest, decoder)
         raise problems.malformed(error, decoder.type, body) from None
     except RecursionError:
-        raise Malformed("The body is nested too deeply.") from None
+        raise Malformed.at("$", "The body is nested too deeply.") from None
 
 
 def without(body: bytes, names: Collection[str]) -> bytes:
@@ -130,7 +132,7 @@ async def read_body(receive: Receive, most: int = MOST_BODY_BYTES) -> bytes:
         message = await receive()
         body += message.get("body", b"")
     if message["type"] == "http.disconnect":
-        raise Malformed(_HALF)
+        raise Malformed.at("$", _HALF)
     if len(body) > most:
         raise BodyTooLarge(f"A body holds at most {most} bytes.")
     return body

@@ -276,3 +276,76 @@ def test_a_body_is_read_as_json_whatever_it_is_called(kind: str, playing: House)
     )
 
     assert answer.status_code == 200
+
+
+QUERIED = [route for route in ROUTES if route.method == "GET" and not route.endless]
+
+
+@pytest.mark.parametrize("route", QUERIED, ids=str)
+def test_a_query_that_no_route_takes_is_refused(route: Route, house: House) -> None:
+    """What is misspelt would be left out, and another range answered than was meant."""
+    address = route.address + ("&" if route.query else "?")
+
+    for misspelt in ("frm=1", "form=2026-01-01", "=1", "From=1"):
+        answer = house.ask("GET", address + misspelt)
+        name = misspelt.partition("=")[0]
+        problem(answer, 422, "malformed", f"query.{name}: No such parameter. ")
+        assert answer.json()["errors"][0]["at"] == f"query.{name}"
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("players/nobody/hands?frm=1", "It is one of: before, limit, wait_for."),
+        ("players/ada/statement?form=x", "It is one of: after, limit, from, to, wait_for."),
+        ("rulesets?name=a2g", "There is none here."),
+        ("rulesets/a2g?versoin=1.0.0", "It is one of: version."),
+        ("schemas?type=x", "There is none here."),
+        ("events/stream?last=1", "It is one of: after."),
+    ],
+)
+def test_it_is_answered_with_those_there_are(address: str, says: str, house: House) -> None:
+    problem(house.ask("GET", f"/v1/{address}"), 422, "malformed", says)
+
+
+def test_pages_and_probes_take_whatever_comes(house: House) -> None:
+    for address in ("/livez", "/readyz", "/metrics", "/docs", "/verify", "/problems"):
+        assert house.ask("GET", f"{address}?utm=1", key="").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "at", "says"),
+    [
+        ("GET", "rounds/oak-1/recall", "path.round", "its table and number, such as table-3.5."),
+        ("GET", "players/ADA/hands", "path.player", "The player's id, such as ada. It matches ^[a"),
+        ("GET", "tables/OAK", "path.table", "The table's id, such as table-3. It matches ^[a"),
+        ("POST", "players/ADA/grants", "path.player", "The id of a player matches ^[a"),
+        ("POST", "audit/seals/x/cosignatures", "path.size", "by the number of events it seals."),
+        ("GET", "players/ada/statement?from=yesterday", "query.from", "or a day (UTC)."),
+        ("GET", "audit/wins?from=2026-01-02&to=2026-01-01", "query.from", "are not 1 to 366 days"),
+        ("GET", "events?limit=0", "query.limit", "greater than or equal to 1"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_what_would(
+    method: str, address: str, at: str, says: str, house: House
+) -> None:
+    body = None if method == "GET" else {"amount": 1, "cosignature": "x"}
+
+    answer = house.ask(method, f"/v1/{address}", json=body)
+
+    problem(answer, 422, "malformed", says)
+    (error,) = answer.json()["errors"]
+    assert error["at"] == at
+    assert answer.json()["detail"] == f"{at}: {error['why']}"
+
+
+def test_headers_that_do_not_fit_are_named(playing: House) -> None:
+    for name, value in (("Idempotency-Key", "a b"), ("If-Match", "17")):
+        answer = playing.play("oak", headers={name: value}, **LEAVE)
+        assert answer.json()["errors"][0]["at"] == f"header.{name}"
+
+
+def test_who_is_lost_is_told_where_to_look(house: House) -> None:
+    told = house.ask("GET", "/v1/nowhere").json()
+
+    assert told["detail"] == "/docs lists every address."

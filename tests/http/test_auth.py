@@ -91,6 +91,25 @@ async def test_no_key_or_an_unknown_one_is_refused(header: bytes | None, service
     assert refused.value.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        (b"", "Send the header Authorization: Bearer"),
+        (b"Basic dXNlcjpwYXNz", "Send the header"),
+        (b"Bearer nonsense", "This is no API key. Send the header"),
+        (b"ck_0123456789_" + b"0" * 64, "The word Bearer is missing. Send the header"),
+        (b"Bearer ck_0123456789_" + b"0" * 64, "This key is unknown, expired or revoked."),
+    ],
+)
+async def test_who_is_refused_is_told_what_is_missing(
+    header: bytes, says: str, service: Keys
+) -> None:
+    with pytest.raises(Unauthenticated) as refused:
+        await service.authenticate(header)
+
+    assert refused.value.detail.startswith(says)
+
+
 async def test_a_known_prefix_with_another_secret_is_refused(owner: Owner, service: Keys) -> None:
     token = keys.create(owner, "north", "till", ["play"])
 

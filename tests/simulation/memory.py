@@ -29,7 +29,7 @@ from shared.eventstore.batcher import Batcher
 from shared.eventstore.codec import Codec
 from shared.eventstore.memory import MemoryStore
 from shared.eventstore.rejections import Unreachable
-from shared.http import feed, problems
+from shared.http import feed, parameters, problems
 from shared.http.auth import Caller, Unauthenticated
 from shared.http.front import Front
 from shared.http.keys import SCOPES
@@ -232,6 +232,7 @@ def app(store: Any, tables: Tables, ledger: Ledger) -> FastAPI:
     app.state.keys = keys
     app.state.limits = limits = Limits()
     problems.install(app)
+    parameters.install(app)
     app.include_router(tables_api.routes(tables, tables.reading, no_views, no_views))
     app.include_router(ledger_api.routes(books))
     entrances = *play_api.entrances(tables, MOST_UNDER_WAY), *ledger_api.entrances(ledger, books)

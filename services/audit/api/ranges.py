@@ -48,4 +48,4 @@ def moment(name: str, said: str | None) -> int | datetime | None:
             raise ValueError("a time without a zone could be any")
         return time.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise Malformed(f"query.{name}: {_WHEN} A time has a zone.") from None
+        raise Malformed.at(f"query.{name}", f"{_WHEN} A time has a zone.") from None

@@ -81,7 +81,7 @@ def routes() -> APIRouter:
     @router.get(
         "/schemas",
         summary="The schemas of events",
-        responses=answers("SchemaPage", "All of them.", _EXAMPLE),
+        responses=answers("SchemaPage", "All of them.", _EXAMPLE) | refuses(Malformed),
     )
     async def every_schema() -> Response:
         """Every JSON Schema there is: of the envelope, and of each version of each type of event.

@@ -89,7 +89,7 @@ def entrances(seals: Seals) -> Iterator[Entrance]:
 
     async def cosign(asked: Asked) -> Reply:
         if not re.fullmatch(SIZE_PATTERN, asked.id):
-            raise Malformed("path.size: A seal is named by the number of events it seals.")
+            raise Malformed.at("path.size", "A seal is named by the number of events it seals.")
         line = decode(asked.body, _read).cosignature
         return Reply(await seals.cosign(asked.caller.house, int(asked.id), line))
 

@@ -77,8 +77,8 @@ class _Commands:
 
     async def play_many(self, asked: Asked) -> Reply:
         if b"idempotency-key" in asked.headers or b"if-match" in asked.headers:
-            raise Malformed(
-                "Idempotency-Key and If-Match are for one command: send key, if_version."
+            raise Malformed.at(
+                "header", "Idempotency-Key and If-Match are for one command: send key, if_version."
             )
         why = cause(asked.caller, asked.headers)
         commands = decode(asked.body, _read_many, hints.bare_each).commands

@@ -33,7 +33,7 @@ def bare(body: bytes, at: str = "$") -> bytes:
     rest = without(body, _HINTS)
     if rest != body and _lacks_its_stake(body):
         why = "`min` and `max` bound the `stake` of this run: add it, or leave them away."
-        raise Malformed(f"{at}: {why}", errors=[{"at": at, "why": why}])
+        raise Malformed.at(at, why)
     return rest
 
 

@@ -108,8 +108,8 @@ def _wins(router: APIRouter, hands: Hands) -> None:
         last = to or datetime.now(UTC).date()
         begin = first or last - min(_MONTH, last - date.min)
         if not 0 <= (last - begin).days < MOST_DAYS_A_PAGE:
-            raise Malformed(
-                f"query.from: From {begin} to {last} are not 1 to {MOST_DAYS_A_PAGE} days."
+            raise Malformed.at(
+                "query.from", f"From {begin} to {last} are not 1 to {MOST_DAYS_A_PAGE} days."
             )
         found = await hands.largest_wins(caller.house, begin, last, limit, wait_for=wait_for)
         return Json(found)

@@ -108,7 +108,7 @@ def _look(router: APIRouter, rulesets: Rulesets) -> None:
         "/rulesets",
         summary="The games",
         responses=answers("RulesetPage", "All of them.", {"data": [_A2G], "next": None})
-        | refuses(Unauthenticated, Forbidden),
+        | refuses(Unauthenticated, Forbidden, Malformed),
     )
     async def every_ruleset(request: Request) -> Response:
         """Every ruleset, field by field. Without a key the published ones; with one that has the
