@@ -158,4 +158,4 @@ def test_more_at_once_than_there_is_ever_room_for_are_not_told_to_come_back(
     refused = house.ask("POST", "/v1/commands", json={"commands": many})
 
     assert (refused.status_code, kind(refused.json())) == (422, "malformed")
-    assert "4 commands at most" in refused.json()["detail"]
+    assert "Send 4 at most" in refused.json()["detail"]

@@ -100,7 +100,8 @@ class _Commands:
         Malformed when they always would be."""
         most = self._most_under_way
         if commands > most:
-            raise Malformed(f"Send {most} commands at most: there is never room for more here.")
+            why = f"Send {most} at most: there is never room for more here."
+            raise Malformed.at("$.commands", why)
         if self._under_way + commands > most:
             raise Overloaded(f"{self._under_way} commands are under way already.")
         self._under_way += commands
