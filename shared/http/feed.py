@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from msgspec import Meta, Raw, Struct
 
 from shared.eventstore.envelope import Envelope
-from shared.eventstore.rejections import Archived
+from shared.eventstore.rejections import Archived, UnknownPosition
 from shared.eventstore.store import EventStore, Recorded
 from shared.eventstore.subscription import pages
 from shared.http.auth import Caller, Forbidden, Unauthenticated, caller_with
@@ -93,7 +93,7 @@ _LINES = {
             }
         },
     }
-} | refuses(Unauthenticated, Forbidden, Archived, Malformed)
+} | refuses(Unauthenticated, Forbidden, Archived, UnknownPosition, Malformed)
 
 
 class Feeds:
@@ -108,12 +108,14 @@ class Feeds:
         self._news.close()
 
     async def log(self, house: str, after: int, limit: int, wait_seconds: int) -> Feed:
-        """The records of a house after a position."""
+        """The records of a house after a position. Raises Archived, UnknownPosition."""
 
         async def read() -> list[Recorded]:
             return await self._store.read_log(house, after, limit)
 
-        records = await read() or await self._wait(house, None, read, wait_seconds)
+        if not (records := await read()):
+            await insist_on(self._store, house, after)
+            records = await self._wait(house, None, read, wait_seconds)
         return _feed(records, records[-1].position if records else after)
 
     async def stream(
@@ -130,10 +132,10 @@ class Feeds:
     async def lines(self, house: str, after: int) -> AsyncIterator[bytes]:
         """All records of a house after a position, up to where the log ends now, a line each.
 
-        Raises Archived before the first line rather than after some.
+        Raises Archived and UnknownPosition before the first line rather than after some.
         """
         await self._store.read_log(house, after, 1)
-        return self._lines(house, after, (await self._store.head(house)).position)
+        return self._lines(house, after, await insist_on(self._store, house, after))
 
     async def _lines(self, house: str, after: int, end: int) -> AsyncIterator[bytes]:
         read = partial(self._store.read_log, house)
@@ -164,11 +166,20 @@ class Feeds:
             self._news.leave(house, stream, inbox)
 
 
+async def insist_on(store: EventStore, house: str, position: int) -> int:
+    """Where the log of a house ends. Raises UnknownPosition when it ends before a position: who has
+    one from a log that was longer would miss what was recorded in its place."""
+    head = (await store.head(house)).position
+    if position > head:
+        raise UnknownPosition(position, head)
+    return head
+
+
 def routes(feeds: Feeds, table_stream: Callable[[str], str]) -> APIRouter:
     """The feeds of the whole log and of one table."""
     router = APIRouter(prefix="/v1", tags=["Events"], default_response_class=Response)
 
-    @router.get("/events", summary="The log", responses=_RESPONSES)
+    @router.get("/events", summary="The log", responses=_RESPONSES | refuses(UnknownPosition))
     async def events(
         caller: Annotated[Caller, caller_with("audit")],
         after: After = 0,

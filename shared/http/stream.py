@@ -10,7 +10,7 @@ import msgspec
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette import types as asgi
 
-from shared.eventstore.rejections import Archived, Unreachable
+from shared.eventstore.rejections import Archived, UnknownPosition, Unreachable
 from shared.eventstore.store import EventStore, Recorded
 from shared.eventstore.subscription import version_at
 from shared.http import feed
@@ -82,12 +82,15 @@ class Streams:
         self._fanout.close()
 
     async def log(self, house: str, after: int, admit: Admit) -> "EventStream":
-        """The events of a house after a position. Raises Archived, HouseNotOpen, Unreachable."""
+        """The events of a house after a position. Raises Archived, HouseNotOpen, UnknownPosition,
+        Unreachable."""
         await self._store.read_log(house, after, 1)
+        await feed.insist_on(self._store, house, after)
         return self._answer(await self._fanout.listener(house, None, after), admit)
 
     async def stream(self, house: str, stream: str, after: int, admit: Admit) -> "EventStream":
         """The events of one stream after a position of the log. Raises as `log`."""
+        await feed.insist_on(self._store, house, after)
         version = await version_at(self._store, house, stream, after)
         return self._answer(await self._fanout.listener(house, stream, version), admit)
 
@@ -167,7 +170,9 @@ _TOLD: Final[Responses] = {
         },
     }
 }
-_RESPONSES: Final = _TOLD | refuses(Unauthenticated, Forbidden, Archived, Malformed)
+_RESPONSES: Final = _TOLD | refuses(
+    Unauthenticated, Forbidden, Archived, UnknownPosition, Malformed
+)
 
 
 def routes(streams: Streams, table_stream: Callable[[str], str]) -> APIRouter:

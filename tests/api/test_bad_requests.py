@@ -151,6 +151,9 @@ def test_a_cursor_is_a_position(route: Route, after: str, playing: House) -> Non
 
 @pytest.mark.parametrize("route", CURSORS, ids=str)
 def test_behind_the_last_position_there_is_nothing(route: Route, playing: House) -> None:
+    if route.address == "/v1/events":
+        problem(playing.ask("GET", f"{route.address}?after={2**53}"), 404, "unknown-position")
+        return
     assert playing.get(route.address, after=2**53)["data"] == []
 
 

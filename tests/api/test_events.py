@@ -91,5 +91,19 @@ def test_waiting_ends_without_news(house: House) -> None:
     assert house.get("/v1/events", wait=1) == {"data": [], "next": 0}
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/events", "/v1/events.jsonl", "/v1/events/stream", "/v1/tables/oak/events/stream"],
+)
+def test_who_comes_from_a_longer_log_is_told(path: str, played: House) -> None:
+    """A database that was brought back may have lost the end of one: there something else comes."""
+    head = played.head()
+
+    refused = played.ask("GET", path, params={"after": head + 1})
+
+    assert (refused.status_code, refused.json()["type"]) == (404, "/problems/unknown-position")
+    assert refused.json()["newest"] == head
+
+
 def _types(feed: Json) -> list[str]:
     return [entry["event"]["type"] for entry in feed["data"]]
