@@ -74,8 +74,7 @@ _DESCRIPTION: Final = """\
 **The way of a round**: open a table (`PUT /v1/tables/{table}`), grant a player chips, then send
 commands. Every answer carries the table and its legal moves; a legal move is a command as it
 stands, once you have added an amount where it has bounds for one. Errors are problem documents;
-their `type` is a page that explains them. A field or a query parameter that a route does not know
-is refused, never left out.
+their `type` is a page that explains them.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
 

@@ -169,6 +169,8 @@ def _finished(document: dict[str, Any]) -> Any:
 
 def _complete(operation: dict[str, Any]) -> None:
     """What every operation may answer besides its own: the framework tells the first otherwise."""
+    for parameter in operation.get("parameters", ()):
+        _fill_in(parameter)
     responses = operation["responses"]
     if "422" in responses:
         _add(responses, Malformed)
@@ -177,6 +179,15 @@ def _complete(operation: dict[str, Any]) -> None:
             _add(responses, refusal)
     if "requestBody" in operation:
         _add(responses, RequestTooSlow)
+
+
+def _fill_in(parameter: dict[str, Any]) -> None:
+    """Have `/docs` fill in what a request cannot do without, and no bound that stands for none."""
+    schema = parameter["schema"]
+    if parameter.get("required") and "examples" in schema:
+        parameter.setdefault("example", schema["examples"][0])
+    if "default" in schema and schema["default"] == schema.get("maximum"):
+        del schema["default"]
 
 
 def _add(responses: dict[str, Any], refusal: type[Rejected]) -> None:

@@ -32,7 +32,7 @@ Before = Annotated[
     Query(
         ge=1,
         le=MOST_POSITION,
-        description="Continue before this one: the `next` of the page before.",
+        description="Continue before this one: the `next` of the page before; else the newest.",
     ),
 ]
 WaitFor = Annotated[

@@ -29,17 +29,17 @@ T = TypeVar("T")
 IF_MATCH: Final[dict[str, Any]] = {
     "name": "If-Match",
     "in": "header",
-    "description": "The `ETag` you decided on; refused with 412 when the table has moved on.",
+    "description": 'The `ETag` you decided on, such as `"17"`; refused with 412 when the table has '
+    "moved on.",
     "schema": {"type": "string", "pattern": '^"[0-9]{1,18}"$'},
-    "example": '"17"',
 }
 IDEMPOTENCY_KEY: Final[dict[str, Any]] = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": "Makes the request happen once, however often it is sent: the answer "
-    "is the first one again, with `Idempotent-Replayed: true`.",
+    "is the first one again, with `Idempotent-Replayed: true`. A fresh one for each, such as "
+    "`5f0c6a1e-bet-1`.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,128}$"},
-    "example": "5f0c6a1e-bet-1",
 }
 
 
