@@ -73,8 +73,8 @@ if TYPE_CHECKING:
 _DESCRIPTION: Final = """\
 **The way of a round**: open a table (`PUT /v1/tables/{table}`), grant a player chips, then send
 commands. Every answer carries the table and its legal moves; a legal move is a command as it
-stands, once you have added an amount where it has bounds for one. Errors are problem documents;
-their `type` is a page that explains them.
+stands, but for what only you can know: an amount within its bounds, who takes a free seat. Errors
+are problem documents; their `type` is a page that explains them.
 
 **Retries are safe**: send an `Idempotency-Key` and repeat until you have an answer.
 
