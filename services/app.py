@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 from redis.asyncio import Redis
 
@@ -265,7 +265,6 @@ def create_app(
         openapi_tags=_TAGS,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(parameters.known)],
         generate_unique_id_function=lambda route: route.name,
         lifespan=service.running,
     )

@@ -19,6 +19,7 @@ from starlette import types
 
 from shared.eventstore.rejections import Unreachable
 from shared.http.keys import Scope, hashed, split
+from shared.http.parameters import known
 from shared.http.quotas import Quota
 from shared.http.secured import LIMIT
 from shared.http.strangers import Strangers
@@ -260,7 +261,7 @@ def caller_with(scope: Scope) -> Any:
 
     `async def tables(caller: Annotated[Caller, caller_with("read")])`. It expects the `Keys` in
     `app.state.keys` and the `Limits` in `app.state.limits`, and shows in the OpenAPI document as
-    an HTTP bearer key.
+    an HTTP bearer key. Whoever may ask is also refused a query that the route does not take.
     """
 
     async def caller(
@@ -268,7 +269,9 @@ def caller_with(scope: Scope) -> Any:
         _: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     ) -> Caller:
         state, authorization = request.app.state, _authorization(request)
-        return await admit(state.keys, state.limits, request.scope, scope, authorization)
+        found = await admit(state.keys, state.limits, request.scope, scope, authorization)
+        await known(request)
+        return found
 
     return Depends(caller)
 

@@ -11,7 +11,6 @@ from fastapi.responses import Response
 from shared.http import problems
 from shared.http.problems import Malformed
 
-_STRICT: Final = "/v1/"
 _MOST_CHARACTERS: Final = 40
 
 
@@ -32,12 +31,11 @@ def install(app: FastAPI) -> None:
 
 
 async def known(request: Request) -> None:
-    """A dependency of all routes: raises Malformed for a query with what the route does not take.
+    """A dependency: raises Malformed for a query with what the route does not take.
 
-    What is misspelt would be left out otherwise, and another range answered than was meant. Pages
-    for people take whatever comes.
+    What is misspelt would be left out otherwise, and another range answered than was meant.
     """
-    if not request.scope["query_string"] or not request.scope["path"].startswith(_STRICT):
+    if not request.scope["query_string"]:
         return
     taken = [name for place, name in _taken(request) if place == "query"]
     for name in request.query_params:

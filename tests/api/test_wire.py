@@ -148,6 +148,7 @@ def test_who_leaves_a_stream_with_a_request_unanswered_is_no_fault(
     with croupier:
         house = House(croupier, http)
         with connect(house) as connection:
+            connection.settimeout(PATIENCE_SECONDS)
             lines = ("GET /v1/events/stream HTTP/1.1", f"Authorization: Bearer {house.key}")
             connection.sendall("\r\n".join((*lines, "Host: here", "", "")).encode())
             connection.sendall(b"GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")

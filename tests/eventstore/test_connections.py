@@ -25,15 +25,13 @@ async def test_those_that_were_closed_while_they_lay_idle_are_given_to_nobody(
             await connection.execute("SELECT")
 
 
-async def test_a_statement_that_fails_is_not_tried_again(
-    postgres: PostgresStore, database: Database
-) -> None:
+async def test_a_statement_that_fails_is_not_tried_again(database: Database) -> None:
     with psycopg.connect(database.owner_url, autocommit=True) as owner:
         owner.execute("CREATE SEQUENCE tries")
         owner.execute("GRANT USAGE ON SEQUENCE tries TO croupier_app")
-        login = postgres.readers.conninfo.split("//")[1].split(":")[0]
-        owner.execute(f"ALTER ROLE {login} SET statement_timeout = '50ms'".encode())
-        with pytest.raises(Unreachable, match="could not do that now"):
-            await postgres.rows("SELECT nextval('tries'), pg_sleep(60)", ())
+        owner.execute(f"ALTER DATABASE {owner.info.dbname} SET statement_timeout = '50ms'".encode())
+        async with PostgresStore(database.app_url) as store:
+            with pytest.raises(Unreachable, match="could not do that now"):
+                await store.rows("SELECT nextval('tries'), pg_sleep(60)", ())
 
         assert owner.execute("SELECT last_value FROM tries").fetchone() == (1,)

@@ -3,11 +3,12 @@
 from typing import Annotated, Any, Final
 
 import msgspec
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import APIRouter, Depends, Header, Path, Response
 from msgspec import Struct
 
 from services.audit.application.schemas import SCHEMAS, Schema, UnknownSchema, schema_of
 from shared.http.openapi import answers, refuses
+from shared.http.parameters import known
 from shared.http.problems import Malformed
 from shared.http.requests import names_tag
 from shared.http.responses import Json
@@ -76,7 +77,12 @@ _SHOWN: Final[dict[int | str, dict[str, Any]]] = {
 
 def routes() -> APIRouter:
     """The routes, which need no key: they tell nothing of any house."""
-    router = APIRouter(prefix="/v1", tags=["Events"], default_response_class=Response)
+    router = APIRouter(
+        prefix="/v1",
+        tags=["Events"],
+        default_response_class=Response,
+        dependencies=[Depends(known)],
+    )
 
     @router.get(
         "/schemas",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import msgspec
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from msgspec import Struct, structs
 
 from services.blackjack.api import examples
@@ -30,6 +30,7 @@ from shared.eventstore.rejections import KeyReused, Overloaded, VersionConflict,
 from shared.http.auth import Forbidden, Unauthenticated, admit
 from shared.http.front import Asked, Entrance, Reply
 from shared.http.openapi import answers, id_in_path, operation, refuses, takes
+from shared.http.parameters import known
 from shared.http.problems import BodyTooLarge, Malformed
 from shared.http.requests import IDEMPOTENCY_KEY, cause, decode, without
 from shared.http.responses import Json
@@ -78,7 +79,12 @@ DESCRIBED: Final[dict[str, dict[str, Any]]] = {"Proposal": dict.fromkeys(_SHOWN,
 
 def routes(rulesets: Rulesets) -> APIRouter:
     """The routes that read, over the rulesets of a service."""
-    router = APIRouter(prefix="/v1", tags=["Rulesets"], default_response_class=Response)
+    router = APIRouter(
+        prefix="/v1",
+        tags=["Rulesets"],
+        default_response_class=Response,
+        dependencies=[Depends(known)],
+    )
     _look(router, rulesets)
     return router
 
