@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from shared.tracing import is_trace
-from tests.api.croupier import House
+from tests.api.croupier import Croupier, House
 from tests.api.routes import ROUTES, Route
 
 LEAVE = {"type": "leave", "seat": 1}
@@ -16,7 +16,17 @@ LEAVE = {"type": "leave", "seat": 1}
 
 @pytest.fixture
 def playing(house: House) -> House:
-    """A house as `routes` has it, in its second round."""
+    return begun(house)
+
+
+@pytest.fixture(scope="module")
+def quiet(croupier: Croupier, http: httpx.Client) -> House:
+    """One for all who only ask, or are refused."""
+    return begun(House(croupier, http))
+
+
+def begun(house: House) -> House:
+    """As `routes` has it, in its second round."""
     house.seat("oak", "ada", "bob", ruleset="european")
     house.deal("oak", 20, 20)
     house.finish("oak")
@@ -56,23 +66,23 @@ NO_IDS = [
 @pytest.mark.parametrize(
     "route", [r for r in ROUTES if "{" in r.path.replace("{size}", "")], ids=str
 )
-def test_an_id_in_an_address_is_plain(route: Route, name: str, house: House) -> None:
-    given = quote(name, safe="%")
+def test_an_id_in_an_address_is_plain(route: Route, name: str, quiet: House) -> None:
+    head, given = quiet.head(), quote(name, safe="%")
     filled = route.path.replace("{round}", f"{given}.1")
     for place in ("{table}", "{player}", "{name}"):
         filled = filled.replace(place, given)
     filled = filled.replace("{cards}", "T42").replace("{upcard}", "6")
 
-    answer = house.ask(route.method, filled, json=route.body)
+    answer = quiet.ask(route.method, filled, json=route.body)
 
     problem(answer, 422, "malformed", "[a-z0-9][a-z0-9._-]{0,63}")
-    assert house.head() == 0
+    assert quiet.head() == head
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "01", "1.0.", "x", "", "9" * 16, "1%00"])
-def test_a_round_is_named_by_its_table_and_number(number: str, house: House) -> None:
+def test_a_round_is_named_by_its_table_and_number(number: str, quiet: House) -> None:
     for more in ("", "/recall", "/proof"):
-        answer = house.ask("GET", f"/v1/rounds/oak.{number}{more}")
+        answer = quiet.ask("GET", f"/v1/rounds/oak.{number}{more}")
         problem(answer, 422, "malformed", "round")
 
 
@@ -101,9 +111,9 @@ def test_a_round_is_named_by_its_table_and_number(number: str, house: House) -> 
     ],
     ids=lambda address: address[:30],
 )
-def test_what_is_nowhere_is_not_found(address: str, house: House) -> None:
+def test_what_is_nowhere_is_not_found(address: str, quiet: House) -> None:
     for method in ("GET", "POST"):
-        problem(house.ask(method, address), 404, "no-such-page", "")
+        problem(quiet.ask(method, address), 404, "no-such-page", "")
 
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -111,21 +121,21 @@ WITHOUT_A_KEY = {"/v1/rulesets/{name}": "GET"}
 
 
 @pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
-def test_an_address_names_the_methods_it_takes(path: str, playing: House) -> None:
+def test_an_address_names_the_methods_it_takes(path: str, quiet: House) -> None:
     routes = {route.method: route for route in ROUTES if route.path == path}
     address = next(iter(routes.values())).address
     taken = {*routes, *WITHOUT_A_KEY.get(path, "").split()}
-    head = playing.head()
+    head = quiet.head()
 
     for method in METHODS:
         if method in taken:
             continue
-        answer = playing.ask(method, address)
+        answer = quiet.ask(method, address)
         assert answer.status_code == 405, (method, answer.text)
         assert set(answer.headers["Allow"].split(", ")) == taken
         if method != "HEAD":
             problem(answer, 405, "method-not-allowed", ", ".join(sorted(taken)))
-    assert playing.head() == head
+    assert quiet.head() == head
 
 
 LISTS = [route for route in ROUTES if route.address.endswith(("entries", "accounts", "/events"))]
@@ -134,27 +144,27 @@ CURSORS = [route for route in LISTS if not set(route.path.split("/")) & {"accoun
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "abc", "", "1.5", "1e3", "9" * 30, "%00"])
 @pytest.mark.parametrize("route", LISTS, ids=str)
-def test_a_page_has_one_to_a_thousand(route: Route, limit: str, playing: House) -> None:
-    problem(playing.ask("GET", f"{route.address}?limit={limit}"), 422, "malformed", "limit")
+def test_a_page_has_one_to_a_thousand(route: Route, limit: str, quiet: House) -> None:
+    problem(quiet.ask("GET", f"{route.address}?limit={limit}"), 422, "malformed", "limit")
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "x"])
-def test_a_page_of_tables_has_one_to_a_hundred(limit: str, playing: House) -> None:
-    problem(playing.ask("GET", f"/v1/tables?limit={limit}"), 422, "malformed", "limit")
+def test_a_page_of_tables_has_one_to_a_hundred(limit: str, quiet: House) -> None:
+    problem(quiet.ask("GET", f"/v1/tables?limit={limit}"), 422, "malformed", "limit")
 
 
 @pytest.mark.parametrize("after", ["-1", "abc", "", "0.5", str(2**53 + 1), str(2**63), "9" * 99])
 @pytest.mark.parametrize("route", CURSORS, ids=str)
-def test_a_cursor_is_a_position(route: Route, after: str, playing: House) -> None:
-    problem(playing.ask("GET", f"{route.address}?after={after}"), 422, "malformed", "after")
+def test_a_cursor_is_a_position(route: Route, after: str, quiet: House) -> None:
+    problem(quiet.ask("GET", f"{route.address}?after={after}"), 422, "malformed", "after")
 
 
 @pytest.mark.parametrize("route", CURSORS, ids=str)
-def test_behind_the_last_position_there_is_nothing(route: Route, playing: House) -> None:
+def test_behind_the_last_position_there_is_nothing(route: Route, quiet: House) -> None:
     if route.address == "/v1/events":
-        problem(playing.ask("GET", f"{route.address}?after={2**53}"), 404, "unknown-position")
+        problem(quiet.ask("GET", f"{route.address}?after={2**53}"), 404, "unknown-position")
         return
-    assert playing.get(route.address, after=2**53)["data"] == []
+    assert quiet.get(route.address, after=2**53)["data"] == []
 
 
 @pytest.mark.parametrize("text", ["%00", "a%00", "%ff", "é", "x" * 301, "a b"])
@@ -168,29 +178,29 @@ def test_behind_the_last_position_there_is_nothing(route: Route, playing: House)
         "/v1/ledger/entries?account=",
     ],
 )
-def test_a_name_in_a_query_is_plain(query: str, text: str, playing: House) -> None:
-    problem(playing.ask("GET", query + text), 422, "malformed")
+def test_a_name_in_a_query_is_plain(query: str, text: str, quiet: House) -> None:
+    problem(quiet.ask("GET", query + text), 422, "malformed")
 
 
-def test_entries_are_of_an_account(house: House) -> None:
-    problem(house.ask("GET", "/v1/ledger/entries"), 422, "malformed", "account")
+def test_entries_are_of_an_account(quiet: House) -> None:
+    problem(quiet.ask("GET", "/v1/ledger/entries"), 422, "malformed", "account")
 
 
 @pytest.mark.parametrize("version", ["0", "-1", "x", "", "1.5", str(2**53 + 1), str(2**63)])
-def test_a_version_is_counted_from_one(version: str, playing: House) -> None:
-    answer = playing.ask("GET", f"/v1/tables/oak?version={version}")
+def test_a_version_is_counted_from_one(version: str, quiet: House) -> None:
+    answer = quiet.ask("GET", f"/v1/tables/oak?version={version}")
     problem(answer, 422, "malformed", "version")
 
 
-def test_a_version_far_ahead_has_not_been(playing: House) -> None:
-    answer = playing.ask("GET", f"/v1/tables/oak?version={2**53}")
+def test_a_version_far_ahead_has_not_been(quiet: House) -> None:
+    answer = quiet.ask("GET", f"/v1/tables/oak?version={2**53}")
     problem(answer, 404, "unknown-version", "ask for 1 to ")
 
 
 @pytest.mark.parametrize("wait", ["-1", "31", "x", "", "0.5", "9" * 30])
-def test_nobody_waits_longer_than_half_a_minute(wait: str, playing: House) -> None:
+def test_nobody_waits_longer_than_half_a_minute(wait: str, quiet: House) -> None:
     for address in ("/v1/events", "/v1/tables/oak/events"):
-        problem(playing.ask("GET", f"{address}?wait={wait}"), 422, "malformed", "wait")
+        problem(quiet.ask("GET", f"{address}?wait={wait}"), 422, "malformed", "wait")
 
 
 @pytest.mark.parametrize("if_match", ["", "17", '"x"', '"-1"', "17,18", '"' + "9" * 19 + '"'])
@@ -285,12 +295,12 @@ QUERIED = [route for route in ROUTES if route.method == "GET" and not route.endl
 
 
 @pytest.mark.parametrize("route", QUERIED, ids=str)
-def test_a_query_that_no_route_takes_is_refused(route: Route, house: House) -> None:
+def test_a_query_that_no_route_takes_is_refused(route: Route, quiet: House) -> None:
     """What is misspelt would be left out, and another range answered than was meant."""
     address = route.address + ("&" if route.query else "?")
 
     for misspelt in ("frm=1", "form=2026-01-01", "=1", "From=1"):
-        answer = house.ask("GET", address + misspelt)
+        answer = quiet.ask("GET", address + misspelt)
         name = misspelt.partition("=")[0]
         problem(answer, 422, "malformed", f"query.{name}: No such parameter. ")
         assert answer.json()["errors"][0]["at"] == f"query.{name}"
@@ -307,13 +317,13 @@ def test_a_query_that_no_route_takes_is_refused(route: Route, house: House) -> N
         ("events/stream?last=1", "It is one of: after."),
     ],
 )
-def test_it_is_answered_with_those_there_are(address: str, says: str, house: House) -> None:
-    problem(house.ask("GET", f"/v1/{address}"), 422, "malformed", says)
+def test_it_is_answered_with_those_there_are(address: str, says: str, quiet: House) -> None:
+    problem(quiet.ask("GET", f"/v1/{address}"), 422, "malformed", says)
 
 
-def test_pages_and_probes_take_whatever_comes(house: House) -> None:
+def test_pages_and_probes_take_whatever_comes(quiet: House) -> None:
     for address in ("/livez", "/readyz", "/metrics", "/docs", "/verify", "/problems"):
-        assert house.ask("GET", f"{address}?utm=1", key="").status_code == 200
+        assert quiet.ask("GET", f"{address}?utm=1", key="").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -330,11 +340,11 @@ def test_pages_and_probes_take_whatever_comes(house: House) -> None:
     ],
 )
 def test_what_does_not_fit_is_named_with_what_would(
-    method: str, address: str, at: str, says: str, house: House
+    method: str, address: str, at: str, says: str, quiet: House
 ) -> None:
     body = None if method == "GET" else {"amount": 1, "cosignature": "x"}
 
-    answer = house.ask(method, f"/v1/{address}", json=body)
+    answer = quiet.ask(method, f"/v1/{address}", json=body)
 
     problem(answer, 422, "malformed", says)
     (error,) = answer.json()["errors"]
@@ -348,7 +358,7 @@ def test_headers_that_do_not_fit_are_named(playing: House) -> None:
         assert answer.json()["errors"][0]["at"] == f"header.{name}"
 
 
-def test_who_is_lost_is_told_where_to_look(house: House) -> None:
-    told = house.ask("GET", "/v1/nowhere").json()
+def test_who_is_lost_is_told_where_to_look(quiet: House) -> None:
+    told = quiet.ask("GET", "/v1/nowhere").json()
 
     assert told["detail"] == "/docs lists every address."

@@ -26,7 +26,7 @@ ENOUGH = 200
 @pytest.fixture
 def crew(cluster: Cluster) -> Iterator[Croupier]:
     """Three processes, and time to hear that they stop."""
-    settings = {"CROUPIER_WORKERS": str(WORKERS), "CROUPIER_DRAIN_SECONDS": "3"}
+    settings = {"CROUPIER_WORKERS": str(WORKERS), "CROUPIER_DRAIN_SECONDS": "2"}
     with a_croupier(cluster, **settings) as croupier:
         yield croupier
 
@@ -123,24 +123,20 @@ async def _until_draining(http: httpx.AsyncClient) -> httpx.Response:
             return ready
 
 
-async def test_told_again_they_hurry(cluster: Cluster) -> None:
-    settings = {"CROUPIER_WORKERS": str(WORKERS), "CROUPIER_DRAIN_SECONDS": "600"}
-    with a_croupier(cluster, **settings) as patient:
-        told = children(patient)
-        stopped = asyncio.create_task(asyncio.to_thread(patient.end, SIGTERM))
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while not stopped.done():  # two that come before the first is heard are one
-                for child in told:
-                    with suppress(ProcessLookupError):
-                        os.kill(child, SIGTERM)
-                await asyncio.sleep(0.1)
-
-
-async def test_ctrl_c_is_of_a_person_who_does_not_wait(cluster: Cluster) -> None:
+async def test_by_ctrl_c_or_told_again_it_does_not_wait(cluster: Cluster) -> None:
+    """That is a person, who does."""
     with a_croupier(cluster, CROUPIER_DRAIN_SECONDS="600") as patient:
         async with visitor(patient) as idle:
             await idle.get("/livez")
             await asyncio.wait_for(asyncio.to_thread(patient.end, SIGINT), PATIENCE_SECONDS)
+        patient.start()
+        told = patient.pid
+        stopped = asyncio.create_task(asyncio.to_thread(patient.end, SIGTERM))
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not stopped.done():  # two that come before the first is heard are one
+                with suppress(ProcessLookupError):
+                    os.kill(told, SIGTERM)
+                await asyncio.sleep(0.1)
 
 
 async def test_one_that_only_works_keeps_nobody_waiting_at_the_door(crew: Croupier) -> None:

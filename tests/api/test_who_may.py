@@ -2,6 +2,7 @@
 
 import asyncio
 
+import httpx
 import psycopg
 import pytest
 
@@ -14,6 +15,7 @@ from tests.api.croupier import (
     PATIENCE_SECONDS,
     WITNESS,
     WITNESS_NAME,
+    Croupier,
     House,
     Json,
     cosigned,
@@ -26,7 +28,17 @@ UNKNOWN = "ck_0123456789_" + "0" * 64
 
 @pytest.fixture
 def playing(house: House) -> House:
-    """A house with a table in its second round, as `routes` has it."""
+    return begun(house)
+
+
+@pytest.fixture(scope="module")
+def quiet(croupier: Croupier, http: httpx.Client) -> House:
+    """One for all who are refused."""
+    return begun(House(croupier, http))
+
+
+def begun(house: House) -> House:
+    """With a table in its second round, as `routes` has it."""
     house.seat("oak", "ada", "bob", ruleset="european")
     house.deal("oak", 20, 20)
     house.finish("oak")
@@ -65,44 +77,44 @@ def test_the_scope_of_a_route_is_enough(route: Route, playing: House) -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_all_other_scopes_together_are_not(route: Route, playing: House) -> None:
-    head = playing.head()
+def test_all_other_scopes_together_are_not(route: Route, quiet: House) -> None:
+    head = quiet.head()
     others = [scope for scope in SCOPES if scope != route.scope]
 
-    refused = ask(playing, route, playing.make_key(*others))
+    refused = ask(quiet, route, quiet.make_key(*others))
 
     assert refused.status_code == 403
     assert refused.headers["Content-Type"] == "application/problem+json"
     assert refused.json()["type"] == "/problems/forbidden"
     assert refused.json()["needed"] == route.scope
-    assert playing.head() == head
+    assert quiet.head() == head
 
 
 @pytest.mark.parametrize("key", ["", UNKNOWN, "ck_", "x" * 500], ids=["none", "unknown", "ck", "x"])
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_without_a_key_that_works_nobody_gets_in(route: Route, key: str, playing: House) -> None:
-    head = playing.head()
+def test_without_a_key_that_works_nobody_gets_in(route: Route, key: str, quiet: House) -> None:
+    head = quiet.head()
 
-    refused = ask(playing, route, key)
+    refused = ask(quiet, route, key)
 
     assert refused.status_code == 401
     assert refused.headers["Content-Type"] == "application/problem+json"
     assert refused.headers["WWW-Authenticate"].startswith("Bearer")
     assert refused.json()["type"] == "/problems/unauthenticated"
-    assert playing.head() == head
+    assert quiet.head() == head
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_a_revoked_or_expired_key_opens_nothing(route: Route, playing: House) -> None:
-    revoked, expired = playing.make_key(*SCOPES), playing.make_key(*SCOPES)
-    with psycopg.connect(playing.croupier.database.owner_url) as owner:
-        assert keys.revoke(owner, playing.name, revoked.split("_")[1])
+def test_a_revoked_or_expired_key_opens_nothing(route: Route, quiet: House) -> None:
+    revoked, expired = quiet.make_key(*SCOPES), quiet.make_key(*SCOPES)
+    with psycopg.connect(quiet.croupier.database.owner_url) as owner:
+        assert keys.revoke(owner, quiet.name, revoked.split("_")[1])
         owner.execute(
             "UPDATE api_key SET expires_at = now() WHERE prefix = %s", [expired.split("_")[1]]
         )
 
     for key in (revoked, expired):
-        refused = ask(playing, route, key)
+        refused = ask(quiet, route, key)
         assert (refused.status_code, refused.json()["type"]) == (401, "/problems/unauthenticated")
 
 
