@@ -27,6 +27,7 @@ def quiet(croupier: Croupier, http: httpx.Client) -> House:
 
 def begun(house: House) -> House:
     """As `routes` has it, in its second round."""
+    house.open("oak", "european", host="ada", clock={})  # no clock acts meanwhile
     house.seat("oak", "ada", "bob", ruleset="european")
     house.deal("oak", 20, 20)
     house.finish("oak")

@@ -73,6 +73,6 @@ def played(croupier: Croupier, http: httpx.Client) -> House:
 
 
 @schema.parametrize()
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_documented(case: schemathesis.Case, played: House) -> None:
     case.call_and_validate(base_url=played.croupier.address, checks=CHECKS)

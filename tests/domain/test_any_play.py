@@ -148,7 +148,7 @@ def games_of_a_house(draw):
 
 
 @settings(
-    max_examples=200,
+    max_examples=150,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
