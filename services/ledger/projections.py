@@ -10,6 +10,8 @@ from psycopg.rows import AsyncRowFactory, class_row, tuple_row
 from shared.eventstore.rejections import UnknownPosition
 from shared.eventstore.replica import ReplicaStore
 
+_MOST_TRIALS: Final = 2
+
 
 class Account(Struct, frozen=True):
     """An account with its balance, in chips."""
@@ -73,7 +75,7 @@ class Books:
 
     def __init__(self, reads: ReplicaStore) -> None:
         self._reads = reads
-        self._trials = asyncio.Semaphore(2)
+        self._trials = asyncio.Semaphore(_MOST_TRIALS)
         self._trial_of = WeakValueDictionary[str, asyncio.Lock]()
 
     async def balance(self, house: str, account: str) -> int:

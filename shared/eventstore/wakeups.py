@@ -37,6 +37,7 @@ class Wakeups:
         self.connected = False
         """Whether we hear of other processes."""
         self._said = True
+        """What the log was told of it last, beginning with what need not be told."""
 
     async def __aenter__(self) -> "Wakeups":
         if self._redis:

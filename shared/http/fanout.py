@@ -234,13 +234,10 @@ class Fanout:
         """The longest lag of a tail."""
         return max((tail.lag_seconds for tail in self._tails.values()), default=0.0)
 
-    async def listener(self, house: str, stream: str | None, after: int) -> "Listener":
-        """Whoever listens to a stream, or to all, after a version or a position.
-
-        Raises HouseNotOpen, and Unreachable.
-        """
-        head = await self.store.head(house)
-        return Listener(self, house, stream, after, head.position)
+    def listener(self, house: str, stream: str | None, after: int, head: int) -> "Listener":
+        """Whoever listens to a stream, or to all, after a version or a position; `head` is where
+        the log of the house ended just now."""
+        return Listener(self, house, stream, after, head)
 
     def join(self, house: str, stream: str | None, inbox: Inbox, head: int) -> None:
         """To the tail there is, or to a new one that begins after what was the head."""

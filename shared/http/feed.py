@@ -114,8 +114,9 @@ class Feeds:
             return await self._store.read_log(house, after, limit)
 
         if not (records := await read()):
-            await insist_on(self._store, house, after)
-            records = await self._wait(house, None, read, wait_seconds)
+            head = await insist_on(self._store, house, after)
+            if wait_seconds:
+                records = await self._wait(house, None, head, read, wait_seconds)
         return _feed(records, records[-1].position if records else after)
 
     async def stream(
@@ -126,7 +127,9 @@ class Feeds:
         async def read() -> list[Recorded]:
             return await self._store.read_stream(house, stream, after, limit)
 
-        records = await read() or await self._wait(house, stream, read, wait_seconds)
+        if not (records := await read()) and wait_seconds:
+            head = (await self._store.head(house)).position
+            records = await self._wait(house, stream, head, read, wait_seconds)
         return _feed(records, records[-1].version if records else after)
 
     async def lines(self, house: str, after: int) -> AsyncIterator[bytes]:
@@ -146,15 +149,17 @@ class Feeds:
         self,
         house: str,
         stream: str | None,
+        head: int,
         read: Callable[[], Awaitable[list[Recorded]]],
         wait_seconds: int,
     ) -> list[Recorded]:
-        """What comes in time, of a stream or of the whole log. The log is looked at only when
-        something has come there: what happens at other tables costs who waits nothing."""
-        if not wait_seconds:
-            return []
+        """What comes in time, of a stream or of the whole log, which ended at `head` just now.
+
+        The log is looked at only when something has come there: what happens at other tables costs
+        who waits nothing.
+        """
         inbox, end = Inbox(), monotonic() + wait_seconds
-        self._news.join(house, stream, inbox, (await self._store.head(house)).position)
+        self._news.join(house, stream, inbox, head)
         try:
             inbox.open()
             while not (records := await read()) and (left := end - monotonic()) > 0:

@@ -85,14 +85,14 @@ class Streams:
         """The events of a house after a position. Raises Archived, HouseNotOpen, UnknownPosition,
         Unreachable."""
         await self._store.read_log(house, after, 1)
-        await feed.insist_on(self._store, house, after)
-        return self._answer(await self._fanout.listener(house, None, after), admit)
+        head = await feed.insist_on(self._store, house, after)
+        return self._answer(self._fanout.listener(house, None, after, head), admit)
 
     async def stream(self, house: str, stream: str, after: int, admit: Admit) -> "EventStream":
         """The events of one stream after a position of the log. Raises as `log`."""
-        await feed.insist_on(self._store, house, after)
+        head = await feed.insist_on(self._store, house, after)
         version = await version_at(self._store, house, stream, after)
-        return self._answer(await self._fanout.listener(house, stream, version), admit)
+        return self._answer(self._fanout.listener(house, stream, version, head), admit)
 
     def _answer(self, listener: Listener, admit: Admit) -> "EventStream":
         return EventStream(self._told(listener, admit))

@@ -92,19 +92,22 @@ class Sealer:
             try:
                 with spans.span("seal a log"):
                     more = await self.seal(house, keys) or more
-            except (NotSealed, ChainBroken) as broken:
-                count_seal_failure()
-                _log.error("The log of %s is not sealed: %s", house, broken)
-                self._set_aside[house] = monotonic() + _SET_ASIDE_SECONDS
-                await self._store.rows(_FOUND, (house, broken.position, str(broken)))
             except Exception as failure:
                 if is_lost(failure):
                     raise
-                count_seal_failure()
-                _log.exception("The log of %s is not sealed now.", house)
-                self._set_aside[house] = monotonic() + _SET_ASIDE_SECONDS
+                await self._set_aside_for(house, failure)
         self._first_look = False
         return more
+
+    async def _set_aside_for(self, house: str, failure: Exception) -> None:
+        """A log that is not what it was is a fault to be kept; all else is ours, told in full."""
+        count_seal_failure()
+        self._set_aside[house] = monotonic() + _SET_ASIDE_SECONDS
+        if isinstance(failure, NotSealed | ChainBroken):
+            _log.error("The log of %s is not sealed: %s", house, failure)
+            await self._store.rows(_FOUND, (house, failure.position, str(failure)))
+        else:
+            _log.error("The log of %s is not sealed now.", house, exc_info=failure)
 
     async def seal(self, house: str, keys: Sequence[Ed25519PrivateKey]) -> bool:
         """Makes the next seal of a log. Says whether there is more to be sealed.

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.api.croupier import PATIENCE_SECONDS, Croupier, House
+from tests.api.routes import begun
 from tests.conftest import Cluster
 
 
@@ -36,6 +37,18 @@ def http() -> Iterator[httpx.Client]:
 @pytest.fixture
 def house(croupier: Croupier, http: httpx.Client) -> House:
     return House(croupier, http)
+
+
+@pytest.fixture
+def playing(house: House) -> House:
+    """As `routes` has it."""
+    return begun(house)
+
+
+@pytest.fixture(scope="module")
+def quiet(croupier: Croupier, http: httpx.Client) -> House:
+    """The same for all who only look, or are refused."""
+    return begun(House(croupier, http))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from services.blackjack.api.examples import OWN_RULESET
 from services.blackjack.api.odds_examples import TABLE
 from shared.http.keys import Scope
-from tests.api.croupier import Json
+from tests.api.croupier import House, Json
 
 PLACES = {
     "table": "oak",
@@ -20,6 +20,16 @@ PLACES = {
     "upcard": "6",
     "size": "1",
 }
+
+
+def begun(house: House) -> House:
+    """The house that the requests are for. `european` has no clock: it stays as it is."""
+    house.seat("oak", "ada", "bob", ruleset="european")
+    house.deal("oak", 20, 20)
+    house.finish("oak")
+    house.deal("oak", 20, 20)
+    house.register(OWN_RULESET)
+    return house
 
 
 @dataclass(frozen=True)

@@ -8,31 +8,10 @@ import httpx
 import pytest
 
 from shared.tracing import is_trace
-from tests.api.croupier import Croupier, House
+from tests.api.croupier import House
 from tests.api.routes import ROUTES, Route
 
 LEAVE = {"type": "leave", "seat": 1}
-
-
-@pytest.fixture
-def playing(house: House) -> House:
-    return begun(house)
-
-
-@pytest.fixture(scope="module")
-def quiet(croupier: Croupier, http: httpx.Client) -> House:
-    """One for all who only ask, or are refused."""
-    return begun(House(croupier, http))
-
-
-def begun(house: House) -> House:
-    """As `routes` has it, in its second round."""
-    house.open("oak", "european", host="ada", clock={})  # no clock acts meanwhile
-    house.seat("oak", "ada", "bob", ruleset="european")
-    house.deal("oak", 20, 20)
-    house.finish("oak")
-    house.deal("oak", 20, 20)
-    return house
 
 
 def problem(answer: httpx.Response, status: int, kind: str, says: str = "") -> None:

@@ -8,9 +8,7 @@ import pytest
 from tests.api.croupier import House
 from tests.api.routes import ROUTES, Route
 from tests.api.test_openapi import OPERATIONS
-from tests.api.test_who_may import ask, playing
-
-__all__ = ["playing"]
+from tests.api.test_who_may import ask
 
 OPEN = [name.partition(" ")[2] for name, each in OPERATIONS.items() if "security" not in each]
 ELSEWHERE = re.compile(r"https?:|//")

@@ -222,7 +222,7 @@ async def test_an_event_is_encoded_once_for_all_and_not_at_all_for_nobody() -> N
     async with asyncio.timeout(PATIENCE_SECONDS):
         with ExitStack() as room:
             listeners = [
-                room.enter_context(await fanout.listener(HOUSE, OAK, 0)) for _ in range(50)
+                room.enter_context(fanout.listener(HOUSE, OAK, 0, head=0)) for _ in range(50)
             ]
             for listener in listeners:
                 assert await listener.next(AN_HOUR) == []
@@ -263,6 +263,6 @@ async def test_who_follows_a_log_for_all_is_in_nobodys_trace() -> None:
 
     TRACE.set("4bf92f3577b34da6a3ce929d0e0e4736")
     fanout = Fanout(MemoryStore(HOUSE), wait, lambda record: b"")
-    with await fanout.listener(HOUSE, None, 0):
+    with fanout.listener(HOUSE, None, 0, head=0):
         async with asyncio.timeout(PATIENCE_SECONDS):
             assert await traces.get() == ""

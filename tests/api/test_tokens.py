@@ -9,11 +9,9 @@ from shared.http.keys import SCOPES
 from tests.api.conftest import a_croupier
 from tests.api.croupier import Croupier, House
 from tests.api.routes import ROUTES, Route
-from tests.api.test_who_may import ask, playing
+from tests.api.test_who_may import ask
 from tests.conftest import Cluster
 from tests.http.provider import AUDIENCE, ISSUER, Provider
-
-__all__ = ["playing"]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import httpx
 import psycopg
 import pytest
 
@@ -15,7 +14,6 @@ from tests.api.croupier import (
     PATIENCE_SECONDS,
     WITNESS,
     WITNESS_NAME,
-    Croupier,
     House,
     Json,
     cosigned,
@@ -24,28 +22,6 @@ from tests.api.listening import listening, opened
 from tests.api.routes import ROUTES, Route
 
 UNKNOWN = "ck_0123456789_" + "0" * 64
-
-
-@pytest.fixture
-def playing(house: House) -> House:
-    return begun(house)
-
-
-@pytest.fixture(scope="module")
-def quiet(croupier: Croupier, http: httpx.Client) -> House:
-    """One for all who only look, or are refused."""
-    return begun(House(croupier, http))
-
-
-def begun(house: House) -> House:
-    """With a table in its second round, as `routes` has it."""
-    house.open("oak", "european", host="ada", clock={})  # no clock acts meanwhile
-    house.seat("oak", "ada", "bob", ruleset="european")
-    house.deal("oak", 20, 20)
-    house.finish("oak")
-    house.deal("oak", 20, 20)
-    house.register(OWN_RULESET)
-    return house
 
 
 def ask(house: House, route: Route, key: str) -> Json:

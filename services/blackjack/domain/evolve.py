@@ -44,19 +44,20 @@ def _card_dealt(table: Table, event: e.CardDealt, at: int) -> Table:
 def _hand_stood(table: Table, event: e.HandStood, at: int) -> Table:
     seat = table.seat(event.seat)
     held = seat.hands[event.hand]
-    if table.rules.modifiers and not (held.is_natural or stands_by_itself(table, held)):
-        table = _decided(table)
-    hand = replace(held, status="stood")
-    return _acted(table, event.seat, _with_hand(seat, event.hand, hand), at)
+    decides = (
+        bool(table.rules.modifiers)
+        and not table.round.decided
+        and not (held.is_natural or stands_by_itself(table, held))
+    )
+    seat = _with_hand(seat, event.hand, replace(held, status="stood"))
+    return _acted(table, event.seat, seat, at, decides=decides)
 
 
 def _hand_settled(table: Table, event: e.HandSettled, at: int) -> Table:
     seat, payout = table.seat(event.seat), event.payout
     hand = replace(seat.hands[event.hand], status="settled", outcome=event.outcome, payout=payout)
     seat = _with_hand(seat, event.hand, hand, stack=seat.stack + payout)
-    if event.outcome == "surrender":
-        table = _decided(table)
-    return _acted(table, event.seat, seat, at)
+    return _acted(table, event.seat, seat, at, decides=event.outcome == "surrender")
 
 
 def _hand_doubled(table: Table, event: e.HandDoubled, at: int) -> Table:
@@ -162,7 +163,9 @@ def _insurance_bought(table: Table, event: e.InsuranceBought, at: int) -> Table:
     seat = table.seat(event.seat)
     seat = replace(seat, stack=seat.stack - event.stake, insurance=event.stake)
     table = _place(table, event.seat, seat)
-    return _answered(table, event.seat) if table.round.offers else _decided(table)
+    if table.round.offers:
+        return _answered(table, event.seat)
+    return replace(table, stage=replace(table.round, decided=True))
 
 
 def _insurance_declined(table: Table, event: e.InsuranceDeclined, at: int) -> Table:
@@ -317,10 +320,6 @@ def _answered(table: Table, number: int) -> Table:
     return replace(table, stage=replace(table.round, offers=offers))
 
 
-def _decided(table: Table) -> Table:
-    return replace(table, stage=replace(table.round, decided=True))
-
-
 def _arrival(table: Table) -> int:
     return 1 + max((seat.since for _, seat in table.seated()), default=0)
 
@@ -329,10 +328,13 @@ def _place(table: Table, number: int, seat: Seat | None) -> Table:
     return replace(table, seats=_swap(table.seats, number - 1, seat))
 
 
-def _acted(table: Table, number: int, seat: Seat, at: int) -> Table:
-    """The seat has changed by a decision: the next one has its time from now on."""
+def _acted(table: Table, number: int, seat: Seat, at: int, *, decides: bool) -> Table:
+    """The seat has changed: the next one has its time from now on. `decides`: by a decision."""
+    round = table.round
     seats = _swap(table.seats, number - 1, seat)
-    return replace(table, seats=seats, stage=replace(table.round, since=at))
+    return replace(
+        table, seats=seats, stage=replace(round, since=at, decided=decides or round.decided)
+    )
 
 
 def _with_hand(seat: Seat, index: int, hand: Hand, **changes: int) -> Seat:
